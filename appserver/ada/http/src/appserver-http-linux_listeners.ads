@@ -10,6 +10,8 @@ with Appserver.HTTP.Linux_Files;
 
 private package Appserver.HTTP.Linux_Listeners is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    Max_Path_Length : constant := 107;
    --  The maximum length of a socket's path, in bytes
 

@@ -204,8 +204,7 @@ package body Appserver.HTTP.TLS is
    --  Computes a SHA-256 digest
 
    function Digests (Data : System.Address; Length : size_t; Into : out Bytes) return Boolean is
-     (EVP_Digest (Data, Length, Into'Address, Nothing, EVP_sha256, Nothing) = 1)
-     with Pre => Into'Length = Digest_Length;
+     (EVP_Digest (Data, Length, Into'Address, Nothing, EVP_sha256, Nothing) = 1);
 
    --  Called with the first message of a client. A session must not be resumed for another host
    --  (RFC 6066, 3), so the keys of tickets depend on the host.
@@ -405,7 +404,7 @@ package body Appserver.HTTP.TLS is
       IV, Cipher, MAC : System.Address;
       Is_New : Boolean) return Boolean
    is
-      MAC_Text   : aliased constant Bytes := Key.MAC & Host;
+      MAC_Text   : aliased Bytes (1 .. 2 * Digest_Length);
       MAC_Key    : aliased Bytes (1 .. Digest_Length);
       Parameters : aliased constant array (1 .. 3) of OSSL_Parameter :=
         [(Key    => Key_Name_Text'Address,
@@ -420,6 +419,8 @@ package body Appserver.HTTP.TLS is
           others => <>),
          (others => <>)];
    begin
+      MAC_Text (1 .. Digest_Length) := Key.MAC;
+      MAC_Text (Digest_Length + 1 .. MAC_Text'Last) := Host;
       return Result : constant Boolean :=
         Digests (MAC_Text'Address, MAC_Text'Length, MAC_Key)
         and then EVP_MAC_CTX_set_params (MAC, Parameters'Address) = 1
