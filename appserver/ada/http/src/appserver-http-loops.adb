@@ -8,6 +8,7 @@ with Ada.Exceptions;
 package body Appserver.HTTP.Loops is
 
    use type Access_Logs.Log_Reference;
+   use type Channel_Cores.Core_Reference;
    use type IP_Addresses.Address;
    use type Services.Receiver_Reference;
    use type Services.Service_Reference;
@@ -146,6 +147,7 @@ package body Appserver.HTTP.Loops is
       Self.Set  := Linux.New_Set;
       Self.Wake_Event := Linux.New_Wake_Event;
       Linux.Add (Self.Set, Self.Wake_Event, Linux.Input, Wake_Key);
+      Channel_Cores.Open (Self.Ready, Self.Wake_Event);
       Listen (Self);
    exception
       when others =>
@@ -157,6 +159,11 @@ package body Appserver.HTTP.Loops is
    begin
       Linux.Signal (Self.Wake_Event);
    end Wake;
+
+   procedure Allow_Channels (Self : in out Event_Loop) is
+   begin
+      Self.Has_Channels := True;
+   end Allow_Channels;
 
    procedure Ask_To_Stop (Self : in out Event_Loop) is
    begin
@@ -178,6 +185,54 @@ package body Appserver.HTTP.Loops is
       end if;
       Self.Has_Input := Self.Watched /= File;
    end Watch;
+
+   --------------
+   -- Channels --
+   --------------
+
+   package Pushing is
+
+      procedure Open_Channel
+        (Self     : in out Event_Loop'Class;
+         Slot     : Slot_Index;
+         Context  : in out Contexts.Context;
+         Response : HTTP.Response;
+         Began    : Byte_Count);
+      --  Responds to the request in the context with a channel, or with an error. Began is the
+      --  start time of the handler, in ns.
+
+      procedure Begin_Channel
+        (Self    : in out Event_Loop'Class;
+         Slot    : Slot_Index;
+         Context : in out Contexts.Context;
+         Result  : Linux.Outcome);
+      --  Begins to use a channel. Result is the result of sending its header. The bytes in the
+      --  context are the client's first bytes.
+
+      procedure Read
+        (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context);
+      --  Reads what the client of a channel has sent
+
+      procedure Go_On
+        (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context);
+      --  Continues to send to a client that has been slow
+
+      procedure Time_Out
+        (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context);
+
+      procedure Stop (Self : in out Event_Loop; Slot : Slot_Index);
+      --  Asks the client of a channel to go, since the server stops
+
+      procedure Detach (Self : in out Event_Loop; Slot : Slot_Index);
+      --  Ends the channel of a connection
+
+      procedure Serve_Next (Self : in out Event_Loop'Class; Context : in out Contexts.Context);
+      --  Sends to the first channel of the ready list, or finishes it if it has ended
+
+      procedure Drop_All (Self : in out Event_Loop);
+      --  Finishes the channels that have ended
+
+   end Pushing;
 
    -----------
    -- Slots --
@@ -202,6 +257,9 @@ package body Appserver.HTTP.Loops is
       Blocks.Drop (Self.Pool, Connection.Output);
       Contexts.Drop (Connection.Tail);
       Drop_Stream (Self, Slot);
+      if Connection.Channel /= null then
+         Pushing.Detach (Self, Slot);
+      end if;
       Connection.State := Free;
       Connection.Next  := Self.Free_Slot;
       Self.Free_Slot := Slot;
@@ -247,6 +305,7 @@ package body Appserver.HTTP.Loops is
          Receiver => null,
          Header   => Blocks.Empty,
          Output   => Blocks.Empty,
+         Channel  => null,
          Progress => (others => <>),
          Tail     => Contexts.No_Tail,
          Unsent   => 0,
@@ -274,6 +333,7 @@ package body Appserver.HTTP.Loops is
             Release (Self, Slot);
          end if;
       end loop;
+      Pushing.Drop_All (Self);
       Close (Self.Set);
       Close (Self.Wake_Event);
       Self.Watched := No_File;
@@ -506,7 +566,7 @@ package body Appserver.HTTP.Loops is
      (Self : Event_Loop; Connection : Loops.Connection; Majority_Holder : Majority)
       return Eviction_Class
    is
-     (if Connection.State in Free | Busy then Nobody
+     (if Connection.State in Free | Busy | Streaming then Nobody
       elsif Is_Idle (Connection) then
         (if Connection.Due + Idle_Grace > Self.Now then Nobody
          elsif Is_Of (Connection, Majority_Holder) then Idle_Of_Majority
@@ -957,6 +1017,11 @@ package body Appserver.HTTP.Loops is
             Connection.Deadline := Self.Now + Self.For_Closing;
          end if;
       end loop;
+      for Slot in 1 .. Self.Used loop
+         if Self.Connections (Slot).Channel /= null then
+            Pushing.Stop (Self, Slot);
+         end if;
+      end loop;
    end Begin_To_Stop;
 
    --  Called between any two requests, since a handler may take a long time
@@ -1039,6 +1104,10 @@ package body Appserver.HTTP.Loops is
          Contexts.Close (Connection.Receiver);
          End_Call (Self, Slot, Context, Reading);
          Note_Date (Event_Loop (Self));
+         if Response.Kind = Channel_Bytes then
+            Pushing.Open_Channel (Self, Slot, Context, Response, Began);
+            return;
+         end if;
          Judge_Last (Self, Slot, Context);
          if Contexts.Ends_With_Connection (Context, Response) then
             Connection.Is_Last := True;
@@ -1316,6 +1385,10 @@ package body Appserver.HTTP.Loops is
          end if;
          exit when not Goes_On or else Result /= Linux.Done;
       end loop;
+      if Connection.Channel /= null then
+         Pushing.Begin_Channel (Self, Slot, Context, Result);
+         return;
+      end if;
       if Result /= Linux.Failed and then not Connection.Is_Last then
          Save_Input (Event_Loop (Self), Slot, Context, Has_Room);
       end if;
@@ -1451,6 +1524,8 @@ package body Appserver.HTTP.Loops is
       elsif Connection.Refusal_Is_Due then
          Connection.Refusal_Is_Due := False;
          Refuse_And_Finish (Self, Slot, Context, Service_Unavailable);
+      elsif Connection.Channel /= null then
+         Pushing.Go_On (Self, Slot, Context);
       else
          Connection.State := Reading;
          Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
@@ -1603,7 +1678,9 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
-      if Connection.State = Reading and then Connection.Awaits = Await_Request then
+      if Connection.State = Streaming then
+         Pushing.Time_Out (Self, Slot, Context);
+      elsif Connection.State = Reading and then Connection.Awaits = Await_Request then
          Read (Self, Slot, Context, Is_Urgent => True);
       elsif Connection.State = Reading then
          Refuse_And_Finish (Self, Slot, Context, Request_Timeout);
@@ -1645,6 +1722,8 @@ package body Appserver.HTTP.Loops is
         Self.Now + (if Self.Is_Stopping then Between_Last_Sweeps else Between_Sweeps);
    end Sweep;
 
+   package body Pushing is separate;
+
    -------------
    -- Serving --
    -------------
@@ -1668,6 +1747,8 @@ package body Appserver.HTTP.Loops is
             Read (Self, Slot, Context);
          when Sending =>
             Go_On_Sending (Self, Slot, Context);
+         when Streaming =>
+            Pushing.Read (Self, Slot, Context);
          when Lingering =>
             Linger (Event_Loop (Self), Slot, Context);
       end case;
@@ -1684,7 +1765,11 @@ package body Appserver.HTTP.Loops is
          when Listener_Key =>
             Accept_Some (Self, Context);
          when Wake_Key =>
-            Linux.Reset (Self.Wake_Event);
+            --  While the ready list has channels, a task that waits for more than one loop must see
+            --  that this loop has work
+            if not Channel_Cores.Has_Some (Self.Ready) then
+               Linux.Reset (Self.Wake_Event);
+            end if;
             --  Another loop may have no room for a client that waits to be accepted. This loop does
             --  not close a connection for such a client: the client may have disconnected, and
             --  otherwise the listener has an event.
@@ -1740,6 +1825,9 @@ package body Appserver.HTTP.Loops is
       if Self.Now >= Self.Next_Sweep and then (Self.Is_Stopping or else not Has_Events) then
          Sweep (Self, Context);
       end if;
+      if Channel_Cores.Has_Some (Self.Ready) then
+         Pushing.Serve_Next (Self, Context);
+      end if;
       if not Self.Is_Served (Context) then
          --  Another task has continued the loop during the call of a handler
          Ends := True;
@@ -1747,7 +1835,7 @@ package body Appserver.HTTP.Loops is
          Take_Next (Self, Context);
       else
          Ends := Self.Has_Input or else Is_Over (Event_Loop (Self));
-         if not Ends then
+         if not Ends and then not Channel_Cores.Has_Some (Self.Ready) then
             Wait (Self, Context);
          end if;
       end if;

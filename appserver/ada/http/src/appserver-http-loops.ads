@@ -15,6 +15,7 @@ pragma Ada_2022;
 
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Blocks;
+with Appserver.HTTP.Channel_Cores;
 with Appserver.HTTP.Dates;
 with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
@@ -48,6 +49,9 @@ private package Appserver.HTTP.Loops is
    --  is True, other loops wait for the same listener, and the last loop to stop closes it. The
    --  loop calls Service, or Handle if Service is null. Log may be null. If Writes is True, the
    --  loop writes the log to its file before it waits; otherwise, another task writes the log.
+
+   procedure Allow_Channels (Self : in out Event_Loop);
+   --  Lets responses open channels, which use the heap
 
    procedure Close (Self : in out Event_Loop);
    --  Closes the loop and its remaining connections
@@ -128,10 +132,11 @@ private package Appserver.HTTP.Loops is
 
 private
 
-   type Connection_State is (Free, Reading, Busy, Sending, Lingering);
-   --  The state of a connection. Busy: a handler is running. Lingering: the response has been sent,
-   --  and the server reads and discards input to its end, since closing the connection earlier
-   --  could cause an error at the client (RFC 9112, 9.6).
+   type Connection_State is (Free, Reading, Busy, Sending, Streaming, Lingering);
+   --  The state of a connection. Busy: a handler is running. Streaming: the connection is an open
+   --  channel, and the client has received what was sent to it. Lingering: the response has been
+   --  sent, and the server reads and discards input to its end, since closing the connection
+   --  earlier could cause an error at the client (RFC 9112, 9.6).
 
    type Awaited_Part is (Await_None, Await_Request, Await_Header, Await_Content);
    --  The part of a request that the server waits for, in the order of arrival. Await_None: a
@@ -170,6 +175,8 @@ private
       Header         : Blocks.Chain;
       --  The header of the request whose content is passed to the receiver
       Output         : Blocks.Chain;
+      Channel        : Channel_Cores.Core_Reference;
+      --  The channel that the connection has become; null if it has not
       Tail           : Contexts.Tail;
       Next           : Slot_Count;
       --  The next free slot
@@ -227,6 +234,12 @@ private
       Event_Count  : Natural  := 0;
       Events       : Linux.Event_List;
 
+      Ready        : aliased Channel_Cores.Ready_List;
+      --  The channels that have something to send, or have ended
+      Has_Channels : Boolean    := False;
+      Channels     : Slot_Count := 0;
+      --  The number of open channels
+
       Count        : Slot_Count := 0 with Atomic;
       Used         : Slot_Count := 0;
       Free_Slot    : Slot_Count := 0;
@@ -239,7 +252,10 @@ private
    function Has_Free_Slot (Self : Event_Loop) return Boolean is (Self.Count < Self.Slots);
    function Is_Stopping (Self : Event_Loop) return Boolean is (Self.Is_Stopping);
    function Is_Over (Self : Event_Loop) return Boolean is
-     (Self.Is_Stopping and then Self.Listener = No_File and then Self.Count = 0);
+     (Self.Is_Stopping
+      and then Self.Listener = No_File
+      and then Self.Count = 0
+      and then not Channel_Cores.Has_Some (Self.Ready));
    function Now (Self : Event_Loop) return Byte_Count is (Self.Now);
 
 end Appserver.HTTP.Loops;

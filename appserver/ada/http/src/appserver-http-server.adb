@@ -813,6 +813,7 @@ package body Appserver.HTTP.Server is
          Engine.Loops (K).Open
            (Engine.Listener, Engine.Loop_Count > 1, Handle, Service, Options.Limits,
             Options.Times, Options.Report, Options.Log, Writes => False);
+         Engine.Loops (K).Allow_Channels;
       end loop;
    end Open_Loops;
 
