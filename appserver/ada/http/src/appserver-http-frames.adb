@@ -174,11 +174,11 @@ package body Appserver.HTTP.Frames is
       end if;
    end Check;
 
-   --  Returns the mask for the next eight bytes
+   --  Returns the mask for eight bytes, of which the first is masked with the first byte of the key
 
    function Word_Mask (Self : Parser) return Unsigned_64 is
       Result : Word_Text;
-      Index  : Mask_Index := Self.Index;
+      Index  : Mask_Index := 0;
    begin
       for C of Result loop
          C := Character'Val (Self.Mask (Index));
