@@ -173,7 +173,11 @@ package body Appserver.HTTP.Channels.Events is
    begin
       Self.Ignored := Self.Ignored + (Last - Next + 1);
       Next         := Last + 1;
-      Result       := (if Self.Ignored > Max_Ignored then Has_Ended else Needs_More);
+      Result       := Needs_More;
+      if Self.Ignored > Max_Ignored then
+         Result := Has_Ended;
+         Stream_Core'Class (Self).Finish (Normal);
+      end if;
    end Parse;
 
    overriding procedure Finish (Self : in out Stream_Core; Reason : Ending) is

@@ -18,11 +18,6 @@ package body Pushing is
    Max_Batch : constant := 32_768;
    --  The number of bytes in the queue at which they are sent before more input is processed
 
-   --  Leaves room for requests that are not channels
-
-   function Max_Channels (Self : Event_Loop) return Slot_Count is
-     (Self.Slots - (Self.Slots + 7) / 8);
-
    ------------
    -- Ending --
    ------------
@@ -364,7 +359,7 @@ package body Pushing is
          return;
       end if;
       Core     := Channel_Cores.Core_Reference (Builder.Channel);
-      Has_Room := Self.Channels < Max_Channels (Event_Loop (Self));
+      Has_Room := Self.May_Open_Channel;
       if Has_Room then
          Connection.Due := Self.Now;
          Keep_Header

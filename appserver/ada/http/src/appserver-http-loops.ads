@@ -69,6 +69,9 @@ private package Appserver.HTTP.Loops is
 
    function Connections (Self : Event_Loop) return Slot_Count with Inline;
 
+   function Channels (Self : Event_Loop) return Slot_Count with Inline;
+   --  Returns the number of open channels
+
    procedure Ask_To_Stop (Self : in out Event_Loop);
    --  Asks the loop to stop. Any task may call this procedure. The loop responds to requests that
    --  have begun to arrive, tells clients with "Connection: close" that it will close their
@@ -126,6 +129,10 @@ private package Appserver.HTTP.Loops is
    --  Offers a waiting client to other loops; called when this loop has no free slot. If another
    --  loop has a free slot, wakes that loop to accept the client, and sets Is_Taken to True. The
    --  default implementation has no other loops, and sets Is_Taken to False.
+
+   function May_Open_Channel (Self : Event_Loop) return Boolean;
+   --  Returns True if fewer than seven eighths of the connections are channels, so that there is
+   --  room for requests. The default implementation has no other loops.
 
    function Now (Self : Event_Loop) return Byte_Count with Inline;
    --  Returns the loop's current time, in milliseconds
@@ -237,8 +244,7 @@ private
       Ready        : aliased Channel_Cores.Ready_List;
       --  The channels that have something to send, or have ended
       Has_Channels : Boolean    := False;
-      Channels     : Slot_Count := 0;
-      --  The number of open channels
+      Channels     : Slot_Count := 0 with Atomic;
 
       Count        : Slot_Count := 0 with Atomic;
       Used         : Slot_Count := 0;
@@ -248,6 +254,9 @@ private
    end record;
 
    function Connections (Self : Event_Loop) return Slot_Count is (Self.Count);
+   function Channels (Self : Event_Loop) return Slot_Count is (Self.Channels);
+   function May_Open_Channel (Self : Event_Loop) return Boolean is
+     (Self.Channels < Self.Slots - (Self.Slots + 7) / 8);
    function Events_Of (Self : Event_Loop) return Descriptor is (Self.Set);
    function Has_Free_Slot (Self : Event_Loop) return Boolean is (Self.Count < Self.Slots);
    function Is_Stopping (Self : Event_Loop) return Boolean is (Self.Is_Stopping);

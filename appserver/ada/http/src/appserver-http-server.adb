@@ -251,6 +251,7 @@ package body Appserver.HTTP.Server is
       Socket  : Descriptor;
       Client  : IP_Addresses.Address);
    overriding procedure Offer (Self : in out Shared_Loop; Is_Taken : out Boolean);
+   overriding function May_Open_Channel (Self : Shared_Loop) return Boolean;
 
    type Loop_Reference is access Shared_Loop;
    type Loop_List is array (Positive range <>) of Loop_Reference;
@@ -529,6 +530,18 @@ package body Appserver.HTTP.Server is
          end if;
       end loop;
    end Offer;
+
+   --  Counts the channels of all loops, since their connections are not evenly distributed
+
+   overriding function May_Open_Channel (Self : Shared_Loop) return Boolean is
+      Slots, Channels : HTTP.Loops.Slot_Count := 0;
+   begin
+      for Each of Self.Engine.Loops loop
+         Slots    := Slots + Each.Slots;
+         Channels := Channels + Each.Channels;
+      end loop;
+      return Channels < Slots - (Slots + 7) / 8;
+   end May_Open_Channel;
 
    -------------
    -- Serving --

@@ -3,7 +3,8 @@
 --
 --  channel_server [NAME=VALUE …]: a server with event streams and WebSocket connections for tests
 --  in tests/http, which runs until its input ends. It prints its port. The names are workers,
---  connections, content (the maximum length of content and of messages), queue, disconnect (if the
+--  connections, content (the maximum length of content and of messages), waiting
+--  (the waiting memory), queue, disconnect (if the
 --  queue is full), keep_alive, silence, idle, sending and arriving (times in seconds), log (the
 --  path of an access log), and embedded. At the end it prints the time that stopping took, in
 --  milliseconds.
@@ -64,6 +65,7 @@ procedure Channel_Server is
             Connections => Positive'Value (Argument ("connections", "10000")),
             Limits      => (Content => Content, others => <>),
             Times       => Times,
+            Waiting_Memory => Positive'Value (Argument ("waiting", "16777216")),
             Report      => null,
             Log         => Channel_Services.Log'Access,
             others      => <>));
