@@ -223,11 +223,9 @@ package body Appserver.HTTP.Contexts is
 
    procedure Put_Framing (Self : in out Context; Response : HTTP.Response) is
    begin
-      if Response.Kind = Channel_Bytes then
-         null;
-      elsif Response.Kind /= Source_Bytes then
+      if Response.Kind not in Source_Bytes | Channel_Bytes then
          Put_Length (Self, Content_Length (Self, Response));
-      else
+      elsif Response.Kind = Source_Bytes then
          case Framing_Of (Self) is
             when Counted    => Put_Length (Self, Self.Builder.File_Length);
             when Chunked    => Put (Self, "Transfer-Encoding: chunked" & New_Line);

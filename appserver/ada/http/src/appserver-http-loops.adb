@@ -808,7 +808,8 @@ package body Appserver.HTTP.Loops is
    --  Between these calls, other tasks may serve the loop
 
    procedure Begin_Call
-     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : Contexts.Context) is
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : Contexts.Context)
+     with Inline is
    begin
       Self.Connections (Slot).State := Busy;
       Self.Leave (Context, Handling);
@@ -819,6 +820,7 @@ package body Appserver.HTTP.Loops is
       Slot    : Slot_Index;
       Context : Contexts.Context;
       Before  : Connection_State)
+     with Inline
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
@@ -971,6 +973,7 @@ package body Appserver.HTTP.Loops is
       Slot     : Slot_Index;
       Context  : in out Contexts.Context;
       Has_Room : out Boolean)
+     with Inline
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Awaited    : Awaited_Part;
@@ -1052,6 +1055,7 @@ package body Appserver.HTTP.Loops is
 
    procedure Judge_Last
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+     with Inline
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Request    : HTTP.Request renames Context.Request;
@@ -1078,7 +1082,8 @@ package body Appserver.HTTP.Loops is
    --  Adds the latest response to the log. Began is the start time of the handler, in ns.
 
    procedure Note_Response
-     (Self : in out Event_Loop'Class; Context : Contexts.Context; Began : Byte_Count := 0) is
+     (Self : in out Event_Loop'Class; Context : Contexts.Context; Began : Byte_Count := 0)
+     with Inline is
    begin
       if Self.Log /= null then
          Self.Log.Note
@@ -1092,6 +1097,7 @@ package body Appserver.HTTP.Loops is
 
    procedure Ask_Handler
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+     with Inline
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Began      : constant Byte_Count := (if Self.Log = null then 0 else Linux.Nanoseconds);
@@ -1333,6 +1339,7 @@ package body Appserver.HTTP.Loops is
       Slot    : Slot_Index;
       Context : in out Contexts.Context;
       Goes_On : out Boolean)
+     with Inline
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Result     : Parsing.Outcome;
@@ -1769,6 +1776,9 @@ package body Appserver.HTTP.Loops is
             --  that this loop has work
             if not Channel_Cores.Has_Some (Self.Ready) then
                Linux.Reset (Self.Wake_Event);
+               if Channel_Cores.Has_Some (Self.Ready) then
+                  Self.Wake;
+               end if;
             end if;
             --  Another loop may have no room for a client that waits to be accepted. This loop does
             --  not close a connection for such a client: the client may have disconnected, and
@@ -1819,13 +1829,16 @@ package body Appserver.HTTP.Loops is
      (Self : in out Event_Loop'Class; Context : in out Contexts.Context; Ends : out Boolean)
    is
       function Has_Events return Boolean is (Self.Next_Event <= Self.Event_Count);
+
+      Has_Ready : Boolean;
    begin
       Ends := False;
       Note_Stop (Event_Loop (Self));
       if Self.Now >= Self.Next_Sweep and then (Self.Is_Stopping or else not Has_Events) then
          Sweep (Self, Context);
       end if;
-      if Channel_Cores.Has_Some (Self.Ready) then
+      Has_Ready := Channel_Cores.Has_Some (Self.Ready);
+      if Has_Ready then
          Pushing.Serve_Next (Self, Context);
       end if;
       if not Self.Is_Served (Context) then
@@ -1833,9 +1846,10 @@ package body Appserver.HTTP.Loops is
          Ends := True;
       elsif Has_Events then
          Take_Next (Self, Context);
-      else
+      elsif not Has_Ready then
+         --  A channel that becomes ready now has signaled the wake event
          Ends := Self.Has_Input or else Is_Over (Event_Loop (Self));
-         if not Ends and then not Channel_Cores.Has_Some (Self.Ready) then
+         if not Ends then
             Wait (Self, Context);
          end if;
       end if;

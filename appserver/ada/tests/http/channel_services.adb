@@ -189,7 +189,9 @@ package body Channel_Services is
 
    function Socket_Response (Request : HTTP.Request; Kind : Session_Kind) return Response is
      (Sockets.Open
-        (Request, (if Kind = Own then new Test_Session (Own) else Sockets.Session_Reference (Shared (Kind))),
+        (Request,
+         (if Kind = Own then new Test_Session (Own)
+          else Sockets.Session_Reference (Shared (Kind))),
          Origins => "https://friend.example", Protocols => "superchat chat",
          Options => Options));
 
