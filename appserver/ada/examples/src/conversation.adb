@@ -14,6 +14,13 @@ package body Conversation is
       Members : Group;
    end record;
 
+   overriding procedure On_Open (Self : in out Room; Socket : Channel);
+   overriding procedure On_Message
+     (Self    : in out Room;
+      Socket  : Channel;
+      Message : String;
+      Kind    : WebSockets.Message_Kind);
+
    overriding procedure On_Open (Self : in out Room; Socket : Channel) is
    begin
       Self.Members.Add (Socket);

@@ -36,20 +36,6 @@ package body Appserver.HTTP.Channels.Events is
    -- Encoding --
    --------------
 
-   function Hexadecimal (Value : Positive) return String is
-      Digit_Texts : constant String := "0123456789ABCDEF";
-      Result      : String (1 .. 8);
-      First       : Positive := Result'Last + 1;
-      Rest        : Natural  := Value;
-   begin
-      while Rest > 0 loop
-         First := First - 1;
-         Result (First) := Digit_Texts (Rest mod 16 + 1);
-         Rest := Rest / 16;
-      end loop;
-      return Result (First .. Result'Last);
-   end Hexadecimal;
-
    --  Calls Take with each line of a text
 
    procedure For_Each_Line
@@ -73,72 +59,123 @@ package body Appserver.HTTP.Channels.Events is
       end loop;
    end For_Each_Line;
 
-   --  Encodes Head, and the lines of Text with a prefix, as one chunk
+   procedure Write_Line
+     (Prefix, Text : String; Put : not null access procedure (Text : String)) is
+   begin
+      Put (Prefix);
+      Put (Text);
+      Put ([ASCII.LF]);
+   end Write_Line;
 
-   function Encoded (Head, Prefix, Text : String) return Message is
-      Length : Natural := Head'Length + 1;
+   procedure Write_Lines
+     (Prefix, Text : String; Put : not null access procedure (Text : String))
+   is
 
-      procedure Count (Line : String) is
+      procedure Write (Line : String) is
       begin
-         Length := Length + Prefix'Length + Line'Length + 1;
+         Write_Line (Prefix, Line, Put);
+      end Write;
+
+   begin
+      For_Each_Line (Text, Write'Access);
+   end Write_Lines;
+
+   Max_Digits : constant := 8;
+
+   --  Encodes as a chunk what Write produces, which is called twice: to count, and to write. The
+   --  number of digits of the size is fixed.
+
+   function Encoded
+     (Write : not null access procedure
+        (Put : not null access procedure (Text : String))) return Message
+   is
+      Digit_Texts : constant String := "0123456789ABCDEF";
+
+      Result : Message_Reference;
+      Length : Natural := 0;
+      Last   : Natural := Max_Digits;
+      Rest   : Natural;
+
+      procedure Count (Text : String) is
+      begin
+         Length := Length + Text'Length;
       end Count;
 
-   begin
-      For_Each_Line (Text, Count'Access);
-      declare
-         Size   : constant String := Hexadecimal (Length) & New_Line;
-         Result : constant Message := Adopted
-           (new Encoded_Message'
-              (Length        => Size'Length + Length + New_Line'Length,
-               References    => 1,
-               Used_By       => Channel_Cores.Event_Stream,
-               Content_First => Size'Length + 1,
-               Content_Last  => Size'Length + Length,
-               Bytes         => <>));
-         Last   : Natural := 0;
-
-         procedure Put (Text : String) is
-         begin
-            Result.Bytes.Reference.Bytes (Last + 1 .. Last + Text'Length) := Text;
-            Last := Last + Text'Length;
-         end Put;
-
-         procedure Put_Line (Line : String) is
-         begin
-            Put (Prefix);
-            Put (Line);
-            Put ([ASCII.LF]);
-         end Put_Line;
-
+      procedure Put (Text : String) is
       begin
-         Put (Size);
-         Put (Head);
-         For_Each_Line (Text, Put_Line'Access);
-         Put ([ASCII.LF]);
-         Put (New_Line);
-         return Result;
-      end;
-   end Encoded;
+         Result.Bytes (Last + 1 .. Last + Text'Length) := Text;
+         Last := Last + Text'Length;
+      end Put;
 
-   function Field (Name, Value : String) return String is
-     (if Value = "" then "" else Name & ": " & Value & ASCII.LF);
-
-   function Image (Retry : Retry_Time) return String is
-      Text : constant String := Byte_Count'Image (Byte_Count (Retry * 1_000));
    begin
-      return (if Retry = 0.0 then "" else Text (2 .. Text'Last));
-   end Image;
+      Write (Count'Access);
+      Result := new Encoded_Message'
+        (Length        => Max_Digits + New_Line'Length + Length + New_Line'Length,
+         References    => 1,
+         Used_By       => Channel_Cores.Event_Stream,
+         Content_First => Max_Digits + New_Line'Length + 1,
+         Content_Last  => Max_Digits + New_Line'Length + Length,
+         Bytes         => <>);
+      Rest := Length;
+      for K in reverse 1 .. Max_Digits loop
+         Result.Bytes (K) := Digit_Texts (Rest mod 16 + 1);
+         Rest := Rest / 16;
+      end loop;
+      Put (New_Line);
+      Write (Put'Access);
+      Put (New_Line);
+      return Adopted (Result);
+   end Encoded;
 
    function Event
      (Data  : String;
       Name  : String := "";
       ID    : String := "";
-      Retry : Retry_Time := 0.0) return Message is
-     (Encoded
-        (Field ("event", Name) & Field ("id", ID) & Field ("retry", Image (Retry)),
-         "data: ", Data));
+      Retry : Retry_Time := 0.0) return Message
+   is
+      procedure Write_Retry (Put : not null access procedure (Text : String)) is
+         Image : String (1 .. 8);
+         First : Positive := Image'Last + 1;
+         Rest  : Natural  := Natural (Retry * 1_000);
+      begin
+         while Rest > 0 loop
+            First := First - 1;
+            Image (First) := Character'Val (Character'Pos ('0') + Rest mod 10);
+            Rest := Rest / 10;
+         end loop;
+         Write_Line ("retry: ", Image (First .. Image'Last), Put);
+      end Write_Retry;
 
-   function Comment (Text : String := "") return Message is (Encoded ("", ": ", Text));
+      procedure Write (Put : not null access procedure (Text : String)) is
+      begin
+         if Name /= "" then
+            Write_Line ("event: ", Name, Put);
+         end if;
+         if ID /= "" then
+            Write_Line ("id: ", ID, Put);
+         end if;
+         if Natural (Retry * 1_000) > 0 then
+            Write_Retry (Put);
+         end if;
+         Write_Lines ("data: ", Data, Put);
+         Put ([ASCII.LF]);
+      end Write;
+
+   begin
+      return Encoded (Write'Access);
+   end Event;
+
+   function Comment (Text : String := "") return Message is
+
+      procedure Write (Put : not null access procedure (Text : String)) is
+      begin
+         Write_Lines (": ", Text, Put);
+         Put ([ASCII.LF]);
+      end Write;
+
+   begin
+      return Encoded (Write'Access);
+   end Comment;
 
    --  The end of a chunked response, which has no content
 

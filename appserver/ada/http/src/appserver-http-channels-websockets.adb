@@ -36,22 +36,28 @@ package body Appserver.HTTP.Channels.WebSockets is
    -- Encoding --
    --------------
 
-   function Encoded (Kind : Frames.Opcode; Content : String) return Message is
-      Header : constant String := Frames.Header (Kind, Content'Length);
+   --  Returns a message whose content, after the header, has no value yet
+
+   function New_Message (Kind : Frames.Opcode; Length : Natural) return Message_Reference is
+      Header : constant String := Frames.Header (Kind, Length);
    begin
-      return Result : constant Message := Adopted
-        (new Encoded_Message'
-           (Length        => Header'Length + Content'Length,
-            References    => 1,
-            Used_By       => Web_Socket,
-            Content_First => Header'Length + 1,
-            Content_Last  => Header'Length + Content'Length,
-            Bytes         => <>))
+      return Result : constant Message_Reference := new Encoded_Message'
+        (Length        => Header'Length + Length,
+         References    => 1,
+         Used_By       => Web_Socket,
+         Content_First => Header'Length + 1,
+         Content_Last  => Header'Length + Length,
+         Bytes         => <>)
       do
-         Result.Bytes.Reference.Bytes (1 .. Header'Length) := Header;
-         Result.Bytes.Reference.Bytes (Header'Length + 1 .. Result.Bytes.Reference.Length) :=
-           Content;
+         Result.Bytes (1 .. Header'Length) := Header;
       end return;
+   end New_Message;
+
+   function Encoded (Kind : Frames.Opcode; Content : String) return Message is
+      Result : constant Message_Reference := New_Message (Kind, Content'Length);
+   begin
+      Result.Bytes (Result.Content_First .. Result.Content_Last) := Content;
+      return Adopted (Result);
    end Encoded;
 
    function Is_UTF_8 (Text : String) return Boolean is (UTF_8.Is_Valid (Text));
@@ -69,11 +75,17 @@ package body Appserver.HTTP.Channels.WebSockets is
 
    function Close_Frame (Code : Frames.Code; Reason : String) return Message is
       use type Frames.Code;
+
+      Length : constant Natural := (if Code = Frames.No_Code then 0 else 2 + Reason'Length);
+      Result : constant Message_Reference := New_Message (Frames.Close, Length);
+      First  : constant Positive := Result.Content_First;
    begin
-      return Encoded
-        (Frames.Close,
-         (if Code = Frames.No_Code then ""
-          else Character'Val (Code / 256) & Character'Val (Code mod 256) & Reason));
+      if Length > 0 then
+         Result.Bytes (First)     := Character'Val (Code / 256);
+         Result.Bytes (First + 1) := Character'Val (Code mod 256);
+         Result.Bytes (First + 2 .. Result.Content_Last) := Reason;
+      end if;
+      return Adopted (Result);
    end Close_Frame;
 
    procedure Close_With
@@ -297,7 +309,12 @@ package body Appserver.HTTP.Channels.WebSockets is
    Salt : constant String := "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
    function Accept_Value (Key : String) return String is
-     (In_Base_64 (GNAT.SHA1.Digest (Key & Salt)));
+      Hash : GNAT.SHA1.Context;
+   begin
+      GNAT.SHA1.Update (Hash, Key);
+      GNAT.SHA1.Update (Hash, Salt);
+      return In_Base_64 (GNAT.SHA1.Digest (Hash));
+   end Accept_Value;
 
    --  Returns the part of an origin after its scheme
 

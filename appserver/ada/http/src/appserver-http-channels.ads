@@ -39,7 +39,7 @@ package Appserver.HTTP.Channels is
       --  length never exceeds the default with a server's default limits, since a channel whose
       --  client does not read is not read from either.
       When_Full  : Full_Policy := Report;
-      --  What happens if the queue has no room for a message. Report: the message is not sent, and
+      --  The behavior if the queue has no room for a message. Report: the message is not sent, and
       --  the result is Full. Disconnect: the connection is reset, and the result is Closed. A
       --  client of an event stream then connects again, and sends the last event ID.
       Message    : Positive := 65_536;

@@ -321,24 +321,22 @@ package body Appserver.HTTP.Frames is
    -------------
 
    function Header (Kind : Opcode; Length : Natural) return String is
-
-      function Big_Endian (Value : Natural; Size : Positive) return String is
-         Result : String (1 .. Size) := [others => ASCII.NUL];
-         Rest   : Natural := Value;
-      begin
-         for K in reverse Result'Range loop
+      Result : String (1 .. Max_Header_Length);
+      Last   : Positive := 2;
+      Rest   : Natural  := Length;
+   begin
+      Result (1) := Character'Val (128 + Natural (Kind));
+      if Length <= 125 then
+         Result (2) := Character'Val (Length);
+      else
+         Last := (if Length <= 65_535 then 4 else 10);
+         Result (2) := Character'Val (if Length <= 65_535 then 126 else 127);
+         for K in reverse 3 .. Last loop
             Result (K) := Character'Val (Rest mod 256);
             Rest := Rest / 256;
          end loop;
-         return Result;
-      end Big_Endian;
-
-      First : constant Character := Character'Val (128 + Natural (Kind));
-   begin
-      return
-        (if Length <= 125 then [First, Character'Val (Length)]
-         elsif Length <= 65_535 then First & Character'Val (126) & Big_Endian (Length, 2)
-         else First & Character'Val (127) & Big_Endian (Length, 8));
+      end if;
+      return Result (1 .. Last);
    end Header;
 
 end Appserver.HTTP.Frames;

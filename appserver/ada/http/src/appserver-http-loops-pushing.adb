@@ -502,15 +502,17 @@ package body Pushing is
       Blocks.Take (Self.Pool, Core.Header, Request.Bytes (1 .. Size));
       Request.Last := Size;
       Parsing.Parse (Request, Self.Limits, Result, Status);
-      pragma Assert (Result in Parsing.Complete | Parsing.Incomplete);
       Request.Client := Core.Client;
       Note_Date (Event_Loop (Self));
-      if Self.Log /= null then
+      if Self.Log /= null and then Result /= Parsing.Refused then
          Self.Log.Note
            (Request, Self.Date,
             (if Core.Used_By = Channel_Cores.Web_Socket then Switching_Protocols else OK),
             Bytes        => Core.Content,
             Microseconds => (Linux.Nanoseconds - Core.Opened_At) / 1_000);
+      elsif Self.Log /= null then
+         --  The content that a receiver has taken exceeds the limit of buffered content
+         Self.Log.Note_Refusal (Core.Client, Self.Date, OK);
       end if;
       Parsing.Clear (Request);
    end Note_In_Log;
