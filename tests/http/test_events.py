@@ -5,12 +5,10 @@ import json
 import os
 import re
 import resource
-import selectors
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,7 +130,9 @@ class Stream:
 
     def events(self, count: int) -> list[Event]:
         """Returns the next events, and waits for them."""
+        limit = time.monotonic() + TIMEOUT_S
         while len(self.parser.events) < count:
+            assert time.monotonic() < limit, f"only comments after {self.parser.events}"
             assert self.more(), f"the stream ended after {self.parser.events}"
         found, self.parser.events = self.parser.events[:count], self.parser.events[count:]
         return found
@@ -265,7 +265,7 @@ def test_a_full_queue(run: Run, policy: str, result: str) -> None:  # noqa: F811
 
 def test_a_slow_client_misses_events(run: Run) -> None:  # noqa: F811
     """Memory is limited, other clients get everything, and the slow one is disconnected in the end."""
-    program = run(sending=3.0, queue=50_000)
+    program = run(sending=3.0, queue=100_000)
     with Stream(program.addresses[0], receive_buffer=4_096) as slow, Stream(program.addresses[0]) as good:
         good.events(1)
         before = resident(program)

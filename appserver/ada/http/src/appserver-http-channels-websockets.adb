@@ -146,16 +146,21 @@ package body Appserver.HTTP.Channels.WebSockets is
       end if;
    end Call_Close;
 
+   procedure Close_Session (Session : not null Session_Reference) is
+   begin
+      Session.Close;
+   exception
+      when others =>
+         null;
+   end Close_Session;
+
    overriding procedure End_Session (Self : in out Socket_Core) is
       Session : constant Session_Reference := Self.Session;
    begin
       Self.Session := null;
       if Session /= null then
-         Session.Close;
+         Close_Session (Session);
       end if;
-   exception
-      when others =>
-         null;
    end End_Session;
 
    -----------
@@ -395,7 +400,7 @@ package body Appserver.HTTP.Channels.WebSockets is
       Options   : Settings := Default_Settings) return Response
    is
       Is_Owned : Boolean := False;
-      --  True if the channel closes the session
+      --  True if the channel closes the session, or it is closed already
       Core     : Core_Reference;
    begin
       return Result : constant Response := Checked (Request, Origins) do
@@ -416,13 +421,14 @@ package body Appserver.HTTP.Channels.WebSockets is
             Set_Limits (Core.all, Options);
             Core.Has_Session := True;
          else
-            Session.Close;
+            Is_Owned := True;
+            Close_Session (Session);
          end if;
       end return;
    exception
       when others =>
          if not Is_Owned then
-            Session.Close;
+            Close_Session (Session);
          end if;
          raise;
    end Open;
