@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The configurations of nginx in appserver/ada/http/README.md: TLS, HTTP/2 and WebSocket in front of a server."""
 
-import base64
-import hashlib
 import os
 import re
 import shutil
@@ -16,6 +14,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection as Client
+from websockets.sync.client import connect
 
 from experiments import ROOT
 from servers import free_port
@@ -41,7 +42,7 @@ def documented() -> list[str]:
 class Proxy:
     """nginx in front of a program's port, with a self-signed certificate."""
 
-    def __init__(self, folder: Path, behind: int, configuration_text: str, modules: str = "") -> None:
+    def __init__(self, folder: Path, behind: int, configuration_text: str) -> None:
         self.port = free_port()
         self.folder = folder
         certify(folder)
@@ -55,7 +56,7 @@ class Proxy:
                             for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         self.configuration = folder / "nginx.conf"
         user = "user root;\n" if os.geteuid() == 0 else ""
-        self.configuration.write_text(f"{modules}{user}daemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{ }}\n"
+        self.configuration.write_text(f"{user}daemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{ }}\n"
                                       f"http {{\naccess_log off;\n{temporary}{configuration_text}}}\n")
         self.command = [NGINX, "-e", folder / "error.log", "-p", folder, "-c", self.configuration]
         subprocess.run([*self.command, "-t"], check=True, capture_output=True)
@@ -112,82 +113,44 @@ def test_a_stream(proxy: Proxy) -> None:
 
 # -- WebSocket (RFC 6455) ----------------------------------------------------------------------------
 
-TEXT, CLOSE, PING, PONG = 0x81, 0x88, 0x89, 0x8A
-"""The first byte of whole frames of these kinds (5.2)."""
-
-
-class Hearer:
-    """A client that receives the messages of a chat room."""
-
-    def __init__(self, proxy: Proxy, room: str) -> None:
-        context = ssl.create_default_context(cafile=proxy.folder / "certificate")
-        plain = socket.create_connection(("127.0.0.1", proxy.port), timeout=WITHIN_S)
-        self.socket = context.wrap_socket(plain, server_hostname="shop.example")
-        self.received = self.socket.makefile("rb")
-        key = base64.b64encode(os.urandom(16))
-        self.socket.sendall(b"GET /hear/%s HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n" % (room.encode(), key))
-        self.status = int(self.received.readline().split()[1])
-        fields = dict(line.lower().split(b": ", 1) for line in iter(self.received.readline, b"\r\n"))
-        if self.status == 101:
-            proof = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
-            assert fields[b"sec-websocket-accept"].strip() == proof.lower()
-
-    def frame(self) -> tuple[int, bytes]:
-        kind, size = self.received.read(2)
-        if size >= 126:
-            size = int.from_bytes(self.received.read(2 if size == 126 else 8))
-        return kind, self.received.read(size)
-
-    def send(self, kind: int, content: bytes) -> None:
-        """Sends a masked frame, as clients do (5.3)."""
-        mask = os.urandom(4)
-        self.socket.sendall(bytes([kind, 0x80 | len(content)]) + mask
-                            + bytes(byte ^ mask[at % 4] for at, byte in enumerate(content)))
-
-    def close(self) -> None:
-        self.received.close()
-        self.socket.close()
-
-
 @pytest.fixture(scope="module")
 def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    modules = Path(NGINX).parent.parent / "lib/nginx/modules/ngx_nchan_module.so"
-    publisher = free_port()
-    chat = subprocess.Popen([ROOT / "build/appserver/ada/examples/chat", "0", str(publisher)], text=True,
+    chat = subprocess.Popen([ROOT / "build/appserver/ada/examples/chat", "0"], text=True,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    proxy, inside, outside = documented()
-    assert proxy.endswith("}\n") and outside.count("127.0.0.1:8081") == 1
-    configuration_text = proxy[:-2] + inside + "}\n" + outside.replace("127.0.0.1:8081", f"127.0.0.1:{publisher}")
-    talk = Proxy(tmp_path_factory.mktemp("talk"), urlsplit(chat.stdout.readline().strip()).port, configuration_text,
-                 f"load_module {modules};\n")
+    proxy, inside = documented()
+    assert proxy.endswith("}\n")
+    talk = Proxy(tmp_path_factory.mktemp("talk"), urlsplit(chat.stdout.readline().strip()).port, proxy[:-2] + inside + "}\n")
     yield talk
     talk.close()
     chat.stdin.close()
     assert chat.wait(timeout=WITHIN_S) == 0
 
 
-def test_what_is_said_is_heard(talk: Proxy) -> None:
-    hearers = [Hearer(talk, "garden") for _ in range(3)]
-    elsewhere = Hearer(talk, "cellar")
+def enter(talk: Proxy, room: str, origin: str) -> Client:
+    context = ssl.create_default_context(cafile=talk.folder / "certificate")
+    plain = socket.create_connection(("127.0.0.1", talk.port), timeout=WITHIN_S)
+    return connect(f"wss://shop.example:{talk.port}/socket?room={room}", sock=plain, ssl=context, origin=origin)
+
+
+def test_a_chat(talk: Proxy) -> None:
+    members = [enter(talk, "garden", "https://shop.example") for _ in range(3)]
+    elsewhere = enter(talk, "cellar", "https://shop.example")
     for message in ("hello", "gr\u00fc\u00df", "x" * 60_000):
-        (talk.folder / "said").write_text(message)
-        assert talk.ask("/say?room=garden", "--data-binary", f"@{talk.folder}/said") == ("2 204", b"")
-        assert [hearer.frame() for hearer in hearers] == [(TEXT, message.encode())] * 3
-    hearers[0].send(PING, b"there?")
-    assert hearers[0].frame() == (PONG, b"there?")
-    hearers[0].send(CLOSE, b"\x03\xe8")
-    assert hearers[0].frame()[0] == CLOSE
-    talk.ask("/say?room=cellar", "-d", "only here")
-    assert elsewhere.frame() == (TEXT, b"only here")
-    for hearer in (*hearers, elsewhere):
-        hearer.close()
+        members[1].send(message)
+        assert [member.recv(WITHIN_S) for member in members] == [message] * 3
+    elsewhere.send("only here")
+    assert elsewhere.recv(WITHIN_S) == "only here"
+    members[0].send(b"no text")
+    with pytest.raises(ConnectionClosed) as closed:
+        members[0].recv(WITHIN_S)
+    assert closed.value.rcvd.code == 1003
+    for member in (*members, elsewhere):
+        member.close()
 
 
-def test_who_may_not_hear_or_speak(talk: Proxy) -> None:
-    refused = Hearer(talk, "closed")
-    assert refused.status == 403
-    refused.close()
-    assert talk.ask("/say?room=closed", "-d", "x")[0] == "2 403"
-    (talk.folder / "said").write_bytes(b"no UTF-8: \xff")
-    assert talk.ask("/say?room=garden", "--data-binary", f"@{talk.folder}/said")[0] == "2 400"
+@pytest.mark.parametrize("room, origin, status", [
+    ("attic", "https://shop.example", 404), ("garden", "https://evil.example", 403)])
+def test_who_may_not_enter(talk: Proxy, room: str, origin: str, status: int) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        enter(talk, room, origin)
+    assert refused.value.response.status_code == status

@@ -18,6 +18,7 @@ from client import Answer, Connection, request
 from experiments import ROOT
 from servers import free_port
 from test_behind_proxy import WITHIN_S, certify
+from test_events import Stream
 
 PROGRAMS = ROOT / "build/appserver/ada/examples"
 APACHE = os.environ.get("APACHE") or shutil.which("apache2", path=os.environ["PATH"] + ":/usr/sbin") or "apache2"
@@ -162,3 +163,13 @@ def test_behind_apache(apache: tuple[int, Example], tmp_path: Path) -> None:
         reply = subprocess.run(curl(tmp_path, port, "/", *invented), check=True, capture_output=True, text=True)
         assert reply.stdout == f"127.0.0.1 HTTPS_SCHEME shop.example:{port}"
     assert connections_to(behind.port) == connections, "Apache opened another connection"
+
+
+def test_the_live_counter(run: Callable[..., Example]) -> None:
+    """All pages get the same numbers."""
+    example = run("live_counter")
+    assert b"EventSource" in example.ask("GET", "/").body
+    with Stream(("127.0.0.1", example.port)) as first, Stream(("127.0.0.1", example.port)) as second:
+        numbers = [int(event.data) for event in first.events(5)]
+        assert numbers == list(range(numbers[0], numbers[0] + 5)) and first.parser.last_id.strip()
+        assert second.events(1)[0].data

@@ -35,6 +35,7 @@ BOUNDED = {
     "at most JSON.Writers.Short bytes, or Numerals.Max_Fraction_Length": {
         "json.writers.append_text": 1, "numerals.convert_exactly": 1},
     "a part of a request's header, at most Limits.Header bytes: Server.Stack_Of has room for two": {
+        "http.channels.websockets.chosen_protocol": 1, "http.channels.websockets.is_allowed_origin": 1,
         "http.files.open_below": 2, "http.files.redirected": 1, "http.joined": 1, "http.line": 3,
         "http.multipart.start": 1, "http.report_on_standard_error": 1},
     "the argument: a part of a header from the library, or a text from a handler, for which Handler_Stack must have room": {

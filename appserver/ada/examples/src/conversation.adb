@@ -1,69 +1,69 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
-with Ada.Command_Line;
-with Ada.Strings.Fixed;
-with Appserver.HTTP;
-with Appserver.UTF_8;
-with GNAT.Sockets;
+with Appserver.HTTP.Channels.WebSockets;
 
-function Conversation (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response is
+package body Conversation is
 
-   use Appserver;
    use Appserver.HTTP;
-   use GNAT.Sockets;
+   use Appserver.HTTP.Channels;
 
-   End_Line : constant String := [ASCII.CR, ASCII.LF];
-   Wait     : constant Duration := 2.0;
+   type Room_Name is (Garden, Cellar);
 
-   --  Publishes Text to all subscribers of the room, and returns the status of the reverse proxy's
-   --  response
+   type Room is limited new WebSockets.Session with record
+      Members : Group;
+   end record;
 
-   function Publish_Status (Room, Text : String) return String is
-      Length  : constant String := Ada.Strings.Fixed.Trim (Text'Length'Image, Ada.Strings.Left);
-      Front   : Socket_Type;
-      Channel : Stream_Access;
+   overriding procedure On_Open (Self : in out Room; Socket : Channel);
+   overriding procedure On_Message
+     (Self    : in out Room;
+      Socket  : Channel;
+      Message : String;
+      Kind    : WebSockets.Message_Kind);
+
+   overriding procedure On_Open (Self : in out Room; Socket : Channel) is
    begin
-      Create_Socket (Front);
-      Set_Socket_Option (Front, Socket_Level, (Receive_Timeout, Wait));
-      Set_Socket_Option (Front, Socket_Level, (Send_Timeout, Wait));
-      Connect_Socket
-        (Front, Network_Socket_Address
-           (Loopback_Inet_Addr, Port_Type'Value (Ada.Command_Line.Argument (2))));
-      Channel := Stream (Front);
-      String'Write
-        (Channel,
-         "POST /tell/" & Room & " HTTP/1.1" & End_Line & "Host: localhost" & End_Line
-         & "Content-Length: " & Length & End_Line & "Connection: close" & End_Line
-         & End_Line & Text);
-      return Response : String (1 .. 12) do
-         String'Read (Channel, Response);
-         Free (Channel);
-         Close_Socket (Front);
-      end return;
-   exception
-      when others =>
-         Free (Channel);
-         Close_Socket (Front);
-         raise;
-   end Publish_Status;
+      Self.Members.Add (Socket);
+   end On_Open;
 
-   function Response_To_Say (Room, Text : String) return Response is
-     (if Text = "" or else not UTF_8.Is_Valid (Text) then Status_Only (Bad_Request)
-      elsif Publish_Status (Room, Text) (10) = '2' then Status_Only (No_Content)
-      else Status_Only (Service_Unavailable));
+   overriding procedure On_Message
+     (Self    : in out Room;
+      Socket  : Channel;
+      Message : String;
+      Kind    : WebSockets.Message_Kind)
+   is
+      use type WebSockets.Message_Kind;
+   begin
+      if Kind = WebSockets.Text then
+         Self.Members.Broadcast (WebSockets.Text_Message (Message));
+      else
+         WebSockets.Close (Socket, WebSockets.Unsupported_Data, "this chat is for text");
+      end if;
+   end On_Message;
 
-   function Is_Open (Room : String) return Boolean is
-     (Room'Length in 1 .. 20 and then (for all C of Room => C in 'a' .. 'z')
-      and then Room /= "closed");
+   Rooms : array (Room_Name) of aliased Room;
 
-   Room : constant String := Request.Parameter ("room");
+   HTML : aliased constant String := "text/html; charset=utf-8";
 
-begin
-   return
-     (if not Is_Open (Room) then Status_Only (Forbidden)
-      elsif Request.Path_Is ("/may-hear") then Status_Only (OK)
-      elsif Request.Path_Is ("/say") and then Request.Method = Post
-      then Response_To_Say (Room, Request.Content)
+   Page : aliased constant String :=
+     "<!doctype html><meta charset=""utf-8""><title>Chat</title><ul></ul><input autofocus>"
+     & "<script>"
+     & "const address = location.href.replace('http', 'ws') + 'socket?room=garden';"
+     & "const socket = new WebSocket(address);"
+     & "const input = document.querySelector('input');"
+     & "socket.onmessage = event => document.querySelector('ul')"
+     & ".appendChild(document.createElement('li')).textContent = event.data;"
+     & "input.onchange = () => { socket.send(input.value); input.value = ''; };"
+     & "</script>";
+
+   function Enter (Request : Appserver.HTTP.Request; Name : String) return Response is
+     (if Name = "garden" then WebSockets.Open (Request, Rooms (Garden)'Access)
+      elsif Name = "cellar" then WebSockets.Open (Request, Rooms (Cellar)'Access)
       else Status_Only (Not_Found));
+
+   function Respond (Request : Appserver.HTTP.Request) return Response is
+     (if Request.Path_Is ("/") then Static_Response (HTML'Access, Page'Access)
+      elsif Request.Path_Is ("/socket") then Enter (Request, Request.Parameter ("room"))
+      else Status_Only (Not_Found));
+
 end Conversation;

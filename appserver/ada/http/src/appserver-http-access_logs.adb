@@ -226,7 +226,7 @@ package body Appserver.HTTP.Access_Logs is
    procedure Add_Status
      (To     : in out Text_Sinks.Text_Buffer;
       Format : Line_Format;
-      Status : Status_Code;
+      Status : Status_Number;
       Bytes  : Byte_Count) is
    begin
       To.Append (if Format = JSON then ",""status"":" else """ ");
@@ -351,7 +351,7 @@ package body Appserver.HTTP.Access_Logs is
      (Self         : in out Access_Log;
       Request      : HTTP.Request;
       Date         : Dates.Date_Text;
-      Status       : Status_Code;
+      Status       : Status_Number;
       Bytes        : Byte_Count;
       Microseconds : Byte_Count)
    is

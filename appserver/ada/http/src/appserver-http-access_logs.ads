@@ -111,7 +111,7 @@ package Appserver.HTTP.Access_Logs is
      (Self         : in out Access_Log;
       Request      : HTTP.Request;
       Date         : Dates.Date_Text;
-      Status       : Status_Code;
+      Status       : Status_Number;
       Bytes        : Byte_Count;
       Microseconds : Byte_Count);
    --  Adds a line for the response to a request.

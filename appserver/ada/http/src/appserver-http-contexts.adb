@@ -159,7 +159,7 @@ package body Appserver.HTTP.Contexts is
       Put (Self, Image (First .. Image'Last));
    end Put_Number;
 
-   procedure Put_Status (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text) is
+   procedure Put_Status (Self : in out Context; Status : Status_Number; Date : Dates.Date_Text) is
    begin
       Self.Status := Status;
       Self.Length := 0;
@@ -200,7 +200,7 @@ package body Appserver.HTTP.Contexts is
 
    --  204 and 304 have no content, and no Content-Length (RFC 9110, 8.6)
 
-   function Has_Content (Status : Status_Code) return Boolean is
+   function Has_Content (Status : Status_Number) return Boolean is
      (Status not in No_Content | Not_Modified);
 
    function Content_Length (Self : Context; Response : HTTP.Response) return Byte_Count is
@@ -209,7 +209,7 @@ package body Appserver.HTTP.Contexts is
          when Static_Text  => Response.Content'Length,
          when Builder_Text => Byte_Count (Self.Builder.Text_Length),
          when File_Bytes   => Self.Builder.File_Length,
-         when Source_Bytes => 0);
+         when Source_Bytes | Channel_Bytes => 0);
 
    function Framing_Of (Self : Context) return Framing is
      (if Self.Builder.Is_Counted then Counted
@@ -223,9 +223,9 @@ package body Appserver.HTTP.Contexts is
 
    procedure Put_Framing (Self : in out Context; Response : HTTP.Response) is
    begin
-      if Response.Kind /= Source_Bytes then
+      if Response.Kind not in Source_Bytes | Channel_Bytes then
          Put_Length (Self, Content_Length (Self, Response));
-      else
+      elsif Response.Kind = Source_Bytes then
          case Framing_Of (Self) is
             when Counted    => Put_Length (Self, Self.Builder.File_Length);
             when Chunked    => Put (Self, "Transfer-Encoding: chunked" & New_Line);
@@ -251,7 +251,7 @@ package body Appserver.HTTP.Contexts is
    procedure Put_Content (Self : in out Context; Response : HTTP.Response) is
    begin
       case Response.Kind is
-         when None =>
+         when None | Channel_Bytes =>
             null;
          when Static_Text =>
             if Response.Content'Length <= Max_Copy_Length
@@ -304,10 +304,36 @@ package body Appserver.HTTP.Contexts is
       if Has_Content (Response.Status) and then not Self.Request.Is_Head then
          Put_Content (Self, Response);
       end if;
-      if Self.Builder.Has_File or else Self.Builder.Has_Source then
+      if Self.Builder.Has_File
+        or else Self.Builder.Has_Source
+        or else Self.Builder.Channel /= null
+      then
          Self.Builder.Clear;
       end if;
    end Put_Attached;
+
+   procedure Put_Channel_Header
+     (Self : in out Context; Response : HTTP.Response; Date : Dates.Date_Text) is
+   begin
+      if Response.Status = Switching_Protocols then
+         Self.Status := Response.Status;
+         Self.Length := 0;
+         Put (Self, "HTTP/1.1 101 Switching Protocols" & New_Line & "Date: ");
+         Put (Self, Date);
+         Put (Self, New_Line & "Upgrade: websocket" & New_Line & "Connection: Upgrade" & New_Line);
+      else
+         Put_Status (Self, Response.Status, Date);
+         Put (Self, "Content-Type: ");
+         Put (Self, Response.Media_Type.all);
+         Put (Self, New_Line);
+         if not Parsing.Is_Old (Self.Request) then
+            Put (Self, "Transfer-Encoding: chunked" & New_Line);
+         end if;
+         Put_Connection (Self, Closes => True);
+      end if;
+      Put (Self, Self.Builder.Fields (1 .. Self.Builder.Fields_Length));
+      Put (Self, New_Line);
+   end Put_Channel_Header;
 
    procedure Put_Response
      (Self     : in out Context;
@@ -317,8 +343,10 @@ package body Appserver.HTTP.Contexts is
    begin
       if (Response.Kind = File_Bytes and then not Self.Builder.Has_File)
         or else (Response.Kind = Source_Bytes and then not Self.Builder.Has_Source)
+        or else (Response.Kind = Channel_Bytes and then not Self.Request.Is_Head)
       then
-         --  The handler did not attach the file or the source that its response requires
+         --  The handler did not attach the file or the source that its response requires, or a
+         --  channel cannot be opened here
          Self.Builder.Clear;
          Put_Attached (Self, Status_Only (Internal_Error), Date, Closes);
       else

@@ -44,7 +44,7 @@ private package Appserver.HTTP.Contexts is
    is limited record
       Request : HTTP.Request (Request_Capacity, Builder);
       Tail    : Contexts.Tail;
-      Status  : Status_Code := OK;
+      Status  : Status_Number := OK;
       Length  : Byte_Count := 0;
       --  The status and the content length of the latest response
       First   : Positive := 1;
@@ -108,6 +108,12 @@ private package Appserver.HTTP.Contexts is
       Closes   : Boolean)
      with Pre => Has_Room (Self);
    --  Appends the response to Output, with the header fields and the content from the builder
+
+   procedure Put_Channel_Header
+     (Self : in out Context; Response : HTTP.Response; Date : Dates.Date_Text)
+     with Pre => Has_Room (Self);
+   --  Appends the header of a response that opens a channel. An event stream is chunked, or in
+   --  HTTP/1.0 ends with the connection.
 
    procedure Put_Piece (Self : in out Context; Report : Exception_Report; Is_Cut : out Boolean)
      with Pre => Self.Last < Self.First;

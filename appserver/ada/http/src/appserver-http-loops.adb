@@ -8,6 +8,7 @@ with Ada.Exceptions;
 package body Appserver.HTTP.Loops is
 
    use type Access_Logs.Log_Reference;
+   use type Channel_Cores.Core_Reference;
    use type IP_Addresses.Address;
    use type Services.Receiver_Reference;
    use type Services.Service_Reference;
@@ -163,6 +164,7 @@ package body Appserver.HTTP.Loops is
       Self.Set  := Linux.New_Set;
       Self.Wake_Event := Linux.New_Wake_Event;
       Linux.Add (Self.Set, Self.Wake_Event, Linux.Input, Wake_Key);
+      Channel_Cores.Open (Self.Ready, Self.Wake_Event);
       Listen (Self);
    exception
       when others =>
@@ -174,6 +176,11 @@ package body Appserver.HTTP.Loops is
    begin
       Linux.Signal (Self.Wake_Event);
    end Wake;
+
+   procedure Allow_Channels (Self : in out Event_Loop) is
+   begin
+      Self.Has_Channels := True;
+   end Allow_Channels;
 
    procedure Ask_To_Stop (Self : in out Event_Loop) is
    begin
@@ -195,6 +202,54 @@ package body Appserver.HTTP.Loops is
       end if;
       Self.Has_Input := Self.Watched /= File;
    end Watch;
+
+   --------------
+   -- Channels --
+   --------------
+
+   package Pushing is
+
+      procedure Open_Channel
+        (Self     : in out Event_Loop'Class;
+         Slot     : Slot_Index;
+         Context  : in out Contexts.Context;
+         Response : HTTP.Response;
+         Began    : Byte_Count);
+      --  Responds to the request in the context with a channel, or with an error. Began is the
+      --  start time of the handler, in ns.
+
+      procedure Begin_Channel
+        (Self    : in out Event_Loop'Class;
+         Slot    : Slot_Index;
+         Context : in out Contexts.Context;
+         Result  : Linux.Outcome);
+      --  Begins to use a channel. Result is the result of sending its header. The bytes in the
+      --  context are the client's first bytes.
+
+      procedure Read
+        (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context);
+      --  Reads what the client of a channel has sent
+
+      procedure Go_On
+        (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context);
+      --  Continues to send to a client that has been slow
+
+      procedure Time_Out
+        (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context);
+
+      procedure Stop (Self : in out Event_Loop; Slot : Slot_Index);
+      --  Asks the client of a channel to go, since the server stops
+
+      procedure Detach (Self : in out Event_Loop; Slot : Slot_Index);
+      --  Ends the channel of a connection
+
+      procedure Serve_Next (Self : in out Event_Loop'Class; Context : in out Contexts.Context);
+      --  Sends to the first channel of the ready list, or finishes it if it has ended
+
+      procedure Drop_All (Self : in out Event_Loop);
+      --  Finishes the channels that have ended
+
+   end Pushing;
 
    -----------
    -- Slots --
@@ -229,7 +284,7 @@ package body Appserver.HTTP.Loops is
    procedure End_Session (Connection : in out Loops.Connection) is
       Ignored : Transports.Outcome;
    begin
-      if Connection.State in Reading | Lingering then
+      if Connection.State in Reading | Streaming | Lingering then
          Connection.Session.Shut_Down (Ignored);
       end if;
       Drop_Session (Connection);
@@ -248,6 +303,9 @@ package body Appserver.HTTP.Loops is
       Blocks.Drop (Self.Pool, Connection.Output);
       Contexts.Drop (Connection.Tail);
       Drop_Stream (Self, Slot);
+      if Connection.Channel /= null then
+         Pushing.Detach (Self, Slot);
+      end if;
       Connection.State := Free;
       Connection.Next  := Self.Free_Slot;
       Self.Free_Slot := Slot;
@@ -324,6 +382,7 @@ package body Appserver.HTTP.Loops is
          Receiver => null,
          Header   => Blocks.Empty,
          Output   => Blocks.Empty,
+         Channel  => null,
          Progress => (others => <>),
          Tail     => Contexts.No_Tail,
          Unsent   => 0,
@@ -355,6 +414,7 @@ package body Appserver.HTTP.Loops is
             Release (Self, Slot);
          end if;
       end loop;
+      Pushing.Drop_All (Self);
       Close (Self.Set);
       Close (Self.Wake_Event);
       Self.Watched := No_File;
@@ -588,7 +648,7 @@ package body Appserver.HTTP.Loops is
    --  Returns True if the session has bytes for which there will be no event
 
    function Has_Pending (Connection : Loops.Connection) return Boolean is
-     (Connection.State = Reading
+     (Connection.State in Reading | Streaming
       and then Connection.Session /= null
       and then Connection.Session.Has_Pending);
 
@@ -697,7 +757,7 @@ package body Appserver.HTTP.Loops is
      (Self : Event_Loop; Connection : Loops.Connection; Majority_Holder : Majority)
       return Eviction_Class
    is
-     (if Connection.State in Free | Busy then Nobody
+     (if Connection.State in Free | Busy | Streaming then Nobody
       elsif Is_Idle (Connection) then
         (if Connection.Due + Idle_Grace > Self.Now then Nobody
          elsif Is_Of (Connection, Majority_Holder) then Idle_Of_Majority
@@ -971,7 +1031,8 @@ package body Appserver.HTTP.Loops is
    --  Between these calls, other tasks may serve the loop
 
    procedure Begin_Call
-     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : Contexts.Context) is
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : Contexts.Context)
+     with Inline is
    begin
       Self.Connections (Slot).State := Busy;
       Self.Leave (Context, Handling);
@@ -982,6 +1043,7 @@ package body Appserver.HTTP.Loops is
       Slot    : Slot_Index;
       Context : Contexts.Context;
       Before  : Connection_State)
+     with Inline
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
@@ -1163,6 +1225,7 @@ package body Appserver.HTTP.Loops is
       Slot     : Slot_Index;
       Context  : in out Contexts.Context;
       Has_Room : out Boolean)
+     with Inline
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Awaited    : Awaited_Part;
@@ -1216,6 +1279,11 @@ package body Appserver.HTTP.Loops is
               Byte_Count'Min (Connection.Deadline, Self.Now + Self.For_Closing);
          end if;
       end loop;
+      for Slot in 1 .. Self.Used loop
+         if Self.Connections (Slot).Channel /= null then
+            Pushing.Stop (Self, Slot);
+         end if;
+      end loop;
    end Begin_To_Stop;
 
    pragma No_Inline (Begin_To_Stop);
@@ -1262,6 +1330,7 @@ package body Appserver.HTTP.Loops is
 
    procedure Judge_Last
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+     with Inline
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Request    : HTTP.Request renames Context.Request;
@@ -1288,7 +1357,8 @@ package body Appserver.HTTP.Loops is
    --  Adds the latest response to the log. Began is the start time of the handler, in ns.
 
    procedure Note_Response
-     (Self : in out Event_Loop'Class; Context : Contexts.Context; Began : Byte_Count := 0) is
+     (Self : in out Event_Loop'Class; Context : Contexts.Context; Began : Byte_Count := 0)
+     with Inline is
    begin
       if Self.Log /= null then
          Self.Log.Note
@@ -1302,6 +1372,7 @@ package body Appserver.HTTP.Loops is
 
    procedure Ask_Handler
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+     with Inline
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Began      : constant Byte_Count := (if Self.Log = null then 0 else Linux.Nanoseconds);
@@ -1314,6 +1385,10 @@ package body Appserver.HTTP.Loops is
          Contexts.Close (Connection.Receiver);
          End_Call (Self, Slot, Context, Reading);
          Note_Date (Event_Loop (Self));
+         if Response.Kind = Channel_Bytes then
+            Pushing.Open_Channel (Self, Slot, Context, Response, Began);
+            return;
+         end if;
          Judge_Last (Self, Slot, Context);
          if Contexts.Ends_With_Connection (Context, Response) then
             Connection.Is_Last := True;
@@ -1541,6 +1616,7 @@ package body Appserver.HTTP.Loops is
       Slot    : Slot_Index;
       Context : in out Contexts.Context;
       Goes_On : out Boolean)
+     with Inline
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Result     : Parsing.Outcome;
@@ -1593,6 +1669,10 @@ package body Appserver.HTTP.Loops is
          end if;
          exit when not Goes_On or else Result /= Linux.Done;
       end loop;
+      if Connection.Channel /= null then
+         Pushing.Begin_Channel (Self, Slot, Context, Result);
+         return;
+      end if;
       if Result /= Linux.Failed and then not Connection.Is_Last then
          Save_Input (Event_Loop (Self), Slot, Context, Has_Room);
       end if;
@@ -1697,7 +1777,11 @@ package body Appserver.HTTP.Loops is
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context) is
    begin
       while Has_Pending (Self.Connections (Slot)) loop
-         Read (Self, Slot, Context);
+         if Self.Connections (Slot).State = Streaming then
+            Pushing.Read (Self, Slot, Context);
+         else
+            Read (Self, Slot, Context);
+         end if;
       end loop;
    end Read_Pending;
 
@@ -1806,6 +1890,9 @@ package body Appserver.HTTP.Loops is
       elsif Connection.Refusal_Is_Due then
          Connection.Refusal_Is_Due := False;
          Refuse_And_Finish (Self, Slot, Context, Service_Unavailable);
+      elsif Connection.Channel /= null then
+         Pushing.Go_On (Self, Slot, Context);
+         Read_Pending (Self, Slot, Context);
       else
          Connection.State       := Reading;
          Connection.Is_Inverted := False;
@@ -1989,7 +2076,9 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
-      if Connection.State = Reading and then Connection.Awaits = Await_Request then
+      if Connection.State = Streaming then
+         Pushing.Time_Out (Self, Slot, Context);
+      elsif Connection.State = Reading and then Connection.Awaits = Await_Request then
          Read (Self, Slot, Context, Is_Urgent => True);
       elsif Connection.State = Reading then
          Refuse_And_Finish (Self, Slot, Context, Request_Timeout);
@@ -2031,6 +2120,8 @@ package body Appserver.HTTP.Loops is
         Self.Now + (if Self.Is_Stopping then Between_Last_Sweeps else Between_Sweeps);
    end Sweep;
 
+   package body Pushing is separate;
+
    -------------
    -- Serving --
    -------------
@@ -2059,6 +2150,11 @@ package body Appserver.HTTP.Loops is
             end if;
          when Sending =>
             Go_On_Sending (Self, Slot, Context);
+         when Streaming =>
+            Pushing.Read (Self, Slot, Context);
+            if Connection.Session /= null then
+               Read_Pending (Self, Slot, Context);
+            end if;
          when Lingering =>
             Linger (Event_Loop (Self), Slot, Context);
       end case;
@@ -2075,7 +2171,14 @@ package body Appserver.HTTP.Loops is
          when First_Listener .. Last_Listener =>
             Accept_Some (Self, Context, Listener => 1 + Natural (Key - First_Listener));
          when Wake_Key =>
-            Linux.Reset (Self.Wake_Event);
+            --  While the ready list has channels, a task that waits for more than one loop must see
+            --  that this loop has work
+            if not Channel_Cores.Has_Some (Self.Ready) then
+               Linux.Reset (Self.Wake_Event);
+               if Channel_Cores.Has_Some (Self.Ready) then
+                  Self.Wake;
+               end if;
+            end if;
             --  Another loop may have no room for a client that waits to be accepted. This loop does
             --  not close a connection for such a client: the client may have disconnected, and
             --  otherwise the listener has an event.
@@ -2123,18 +2226,25 @@ package body Appserver.HTTP.Loops is
      (Self : in out Event_Loop'Class; Context : in out Contexts.Context; Ends : out Boolean)
    is
       function Has_Events return Boolean is (Self.Next_Event <= Self.Event_Count);
+
+      Has_Ready : Boolean;
    begin
       Ends := False;
       Note_Stop (Event_Loop (Self));
       if Self.Now >= Self.Next_Sweep and then (Self.Is_Stopping or else not Has_Events) then
          Sweep (Self, Context);
       end if;
+      Has_Ready := Channel_Cores.Has_Some (Self.Ready);
+      if Has_Ready then
+         Pushing.Serve_Next (Self, Context);
+      end if;
       if not Self.Is_Served (Context) then
          --  Another task has continued the loop during the call of a handler
          Ends := True;
       elsif Has_Events then
          Take_Next (Self, Context);
-      else
+      elsif not Has_Ready then
+         --  A channel that becomes ready now has signaled the wake event
          Ends := Self.Has_Input or else Is_Over (Event_Loop (Self));
          if not Ends then
             Wait (Self, Context);

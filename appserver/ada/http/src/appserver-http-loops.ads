@@ -15,6 +15,7 @@ pragma Ada_2022;
 
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Blocks;
+with Appserver.HTTP.Channel_Cores;
 with Appserver.HTTP.Dates;
 with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
@@ -66,6 +67,9 @@ private package Appserver.HTTP.Loops is
    --  True, the loop writes the log to its file before it waits; otherwise, another task writes the
    --  log.
 
+   procedure Allow_Channels (Self : in out Event_Loop);
+   --  Lets responses open channels, which use the heap
+
    procedure Close (Self : in out Event_Loop);
    --  Closes the loop and its remaining connections
 
@@ -84,6 +88,9 @@ private package Appserver.HTTP.Loops is
    function Has_Free_Slot (Self : Event_Loop) return Boolean;
 
    function Connections (Self : Event_Loop) return Slot_Count with Inline;
+
+   function Channels (Self : Event_Loop) return Slot_Count with Inline;
+   --  Returns the number of open channels
 
    procedure Ask_To_Stop (Self : in out Event_Loop);
    --  Asks the loop to stop. Any task may call this procedure. The loop responds to requests that
@@ -144,14 +151,20 @@ private package Appserver.HTTP.Loops is
    --  loop has a free slot, wakes that loop to accept the client, and sets Is_Taken to True. The
    --  default implementation has no other loops, and sets Is_Taken to False.
 
+   function May_Open_Channel (Self : Event_Loop) return Boolean;
+   --  Returns True if fewer than seven eighths of the connections are channels, so that there is
+   --  room for requests. The default implementation has no other loops.
+
    function Now (Self : Event_Loop) return Byte_Count with Inline;
    --  Returns the loop's current time, in milliseconds
 
 private
 
-   type Connection_State is (Free, Handshaking, Reading, Busy, Sending, Lingering);
+   type Connection_State is
+     (Free, Handshaking, Reading, Busy, Sending, Streaming, Lingering);
    --  The state of a connection. Handshaking: the session of a transport is being established.
-   --  Busy: a handler is running. Lingering: the response has been sent, and the server reads and
+   --  Busy: a handler is running. Streaming: the connection is an open channel, and the client has
+   --  received what was sent to it. Lingering: the response has been sent, and the server reads and
    --  discards input to its end, since closing the connection earlier could cause an error at the
    --  client (RFC 9112, 9.6).
 
@@ -198,6 +211,8 @@ private
       Header         : Blocks.Chain;
       --  The header of the request whose content is passed to the receiver
       Output         : Blocks.Chain;
+      Channel        : Channel_Cores.Core_Reference;
+      --  The channel that the connection has become; null if it has not
       Tail           : Contexts.Tail;
    end record;
 
@@ -259,6 +274,11 @@ private
       Event_Count  : Natural  := 0;
       Events       : Linux.Event_List;
 
+      Ready        : aliased Channel_Cores.Ready_List;
+      --  The channels that have something to send, or have ended
+      Has_Channels : Boolean    := False;
+      Channels     : Slot_Count := 0 with Atomic;
+
       Count        : Slot_Count := 0 with Atomic;
       Used         : Slot_Count := 0;
       Free_Slot    : Slot_Count := 0;
@@ -267,11 +287,17 @@ private
    end record;
 
    function Connections (Self : Event_Loop) return Slot_Count is (Self.Count);
+   function Channels (Self : Event_Loop) return Slot_Count is (Self.Channels);
+   function May_Open_Channel (Self : Event_Loop) return Boolean is
+     (Self.Channels < Self.Slots - (Self.Slots + 7) / 8);
    function Events_Of (Self : Event_Loop) return Descriptor is (Self.Set);
    function Has_Free_Slot (Self : Event_Loop) return Boolean is (Self.Count < Self.Slots);
    function Is_Stopping (Self : Event_Loop) return Boolean is (Self.Is_Stopping);
    function Is_Over (Self : Event_Loop) return Boolean is
-     (Self.Is_Stopping and then Self.Listener_Count = 0 and then Self.Count = 0);
+     (Self.Is_Stopping
+      and then Self.Listener_Count = 0
+      and then Self.Count = 0
+      and then not Channel_Cores.Has_Some (Self.Ready));
    function Now (Self : Event_Loop) return Byte_Count is (Self.Now);
 
 end Appserver.HTTP.Loops;

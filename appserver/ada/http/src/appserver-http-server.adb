@@ -253,6 +253,7 @@ package body Appserver.HTTP.Server is
       Client    : IP_Addresses.Address;
       Transport : Transports.Transport_Reference);
    overriding procedure Offer (Self : in out Shared_Loop; Is_Taken : out Boolean);
+   overriding function May_Open_Channel (Self : Shared_Loop) return Boolean;
 
    type Loop_Reference is access Shared_Loop;
    type Loop_List is array (Positive range <>) of Loop_Reference;
@@ -536,6 +537,18 @@ package body Appserver.HTTP.Server is
          end if;
       end loop;
    end Offer;
+
+   --  Counts the channels of all loops, since their connections are not evenly distributed
+
+   overriding function May_Open_Channel (Self : Shared_Loop) return Boolean is
+      Slots, Channels : HTTP.Loops.Slot_Count := 0;
+   begin
+      for Each of Self.Engine.Loops loop
+         Slots    := Slots + Each.Slots;
+         Channels := Channels + Each.Channels;
+      end loop;
+      return Channels < Slots - (Slots + 7) / 8;
+   end May_Open_Channel;
 
    -------------
    -- Serving --
@@ -828,6 +841,7 @@ package body Appserver.HTTP.Server is
          Engine.Loops (K).Open
            (Listeners, Engine.Loop_Count > 1, Handle, Service, Options.Limits,
             Options.Times, Options.Report, Options.Log, Writes => False);
+         Engine.Loops (K).Allow_Channels;
       end loop;
    end Open_Loops;
 

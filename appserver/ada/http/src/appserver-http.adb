@@ -39,6 +39,7 @@ package body Appserver.HTTP is
          when Expectation_Failed     => "Expectation Failed",
          when Misdirected_Request    => "Misdirected Request",
          when Unprocessable_Content  => "Unprocessable Content",
+         when Upgrade_Required       => "Upgrade Required",
          when Too_Many_Requests      => "Too Many Requests",
          when Fields_Too_Large       => "Request Header Fields Too Large",
          when Internal_Error         => "Internal Server Error",
@@ -173,12 +174,27 @@ package body Appserver.HTTP is
          null;
    end Drop_Source;
 
+   procedure Drop_Channel (Self : in out Response_Builder) is
+      Channel : constant Channel_Reference := Self.Channel;
+   begin
+      Self.Channel := null;
+      if Channel /= null then
+         Channel.Abandon;
+      end if;
+   exception
+      when others =>
+         null;
+   end Drop_Channel;
+
    procedure Clear (Self : in out Response_Builder) is
    begin
       Self.Text_Length   := 0;
       Self.Fields_Length := 0;
       Self.Drop_File;
       Self.Drop_Source;
+      if Self.Channel /= null then
+         Drop_Channel (Self);
+      end if;
    end Clear;
 
    -------------

@@ -36,7 +36,13 @@ package Appserver.HTTP is
    type Method_Kind is (Get, Head, Post, Put, Delete, Patch, Options);
    --  The supported methods. The server responds with 501 to any other method.
 
-   type Status_Code is range 200 .. 599;
+   type Status_Number is range 100 .. 599;
+
+   subtype Status_Code is Status_Number range 200 .. 599;
+   --  The status codes that a handler can choose
+
+   Switching_Protocols    : constant Status_Number := 101;
+   --  The status of the response to a WebSocket handshake
 
    OK                     : constant Status_Code := 200;
    Created                : constant Status_Code := 201;
@@ -67,6 +73,7 @@ package Appserver.HTTP is
    Expectation_Failed     : constant Status_Code := 417;
    Misdirected_Request    : constant Status_Code := 421;
    Unprocessable_Content  : constant Status_Code := 422;
+   Upgrade_Required       : constant Status_Code := 426;
    Too_Many_Requests      : constant Status_Code := 429;
    Fields_Too_Large       : constant Status_Code := 431;
    Internal_Error         : constant Status_Code := 500;
@@ -265,8 +272,8 @@ package Appserver.HTTP is
    --  @param Self the builder
 
    procedure Clear (Self : in out Response_Builder);
-   --  Removes the content, the fields, the file and the source. The builder is then in the same
-   --  state as before the handler was called.
+   --  Removes the content, the fields, the file, the source and the channel. The builder is then in
+   --  the same state as before the handler was called.
    --  @param Self the builder
 
    -------------
@@ -480,9 +487,9 @@ package Appserver.HTTP is
    --  @param Allow the supported methods, such as "GET, HEAD"
    --  @return a response with the field Allow and the status 204 for OPTIONS, 405 for other methods
 
-   function Status (Self : Response) return Status_Code;
+   function Status (Self : Response) return Status_Number;
    --  @param Self the response
-   --  @return the status code
+   --  @return the status code; 101 for a WebSocket handshake, otherwise a Status_Code
 
    function Media_Type (Self : Response) return Constant_Text;
    --  @param Self the response
@@ -553,6 +560,20 @@ private
      with Pre => Result'First = 1 and then Result'Length >= Text'Length;
    --  Sets Result (1 .. Last) to Decoded (Text, Plus_Is_Space)
 
+   --------------
+   -- Channels --
+   --------------
+
+   --  The root of the channels in Appserver.HTTP.Channels, so that this package and embedded
+   --  servers do not depend on them
+
+   type Channel_Root is abstract tagged limited null record;
+
+   procedure Abandon (Self : not null access Channel_Root) is abstract;
+   --  Releases the builder's reference to a channel whose response is not sent
+
+   type Channel_Reference is access all Channel_Root'Class;
+
    -----------------
    -- The builder --
    -----------------
@@ -563,6 +584,8 @@ private
    type Response_Builder (Capacity : Positive) is limited new Text_Sinks.Text_Sink with record
       File          : Descriptor := No_File;
       Source        : Source_Reference := null;
+      Channel       : Channel_Reference := null;
+      --  The channel that the response opens
       Is_Counted    : Boolean    := False;
       --  True if the number of bytes that Source will produce is known
       Offset        : Byte_Count := 0;
@@ -573,6 +596,9 @@ private
       Fields        : String (1 .. Fields_Capacity);
       Text          : String (1 .. Capacity);
    end record;
+
+   procedure Drop_Channel (Self : in out Response_Builder);
+   --  Abandons the channel, if there is one
 
    function Length (Self : Response_Builder) return Natural is (Self.Text_Length);
    function Has_File (Self : Response_Builder) return Boolean is (Self.File /= No_File);
@@ -695,10 +721,11 @@ private
    -- The response --
    ------------------
 
-   type Content_Kind is (None, Static_Text, Builder_Text, File_Bytes, Source_Bytes);
+   type Content_Kind is
+     (None, Static_Text, Builder_Text, File_Bytes, Source_Bytes, Channel_Bytes);
 
    type Response is record
-      Status     : Status_Code   := Not_Found;
+      Status     : Status_Number := Not_Found;
       Kind       : Content_Kind  := None;
       Media_Type : Constant_Text := null;
       Content    : Constant_Text := null;
@@ -720,7 +747,7 @@ private
    function Stream_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response is
      ((Status, Source_Bytes, Media_Type, null));
-   function Status (Self : Response) return Status_Code is (Self.Status);
+   function Status (Self : Response) return Status_Number is (Self.Status);
    function Media_Type (Self : Response) return Constant_Text is (Self.Media_Type);
 
 end Appserver.HTTP;

@@ -41,7 +41,7 @@ package body Appserver.HTTP.Monitoring is
    end Start;
 
    procedure Finish
-     (Timed : in out Monitors.Timed_Request; Request : HTTP.Request; Status : Status_Code) is
+     (Timed : in out Monitors.Timed_Request; Request : HTTP.Request; Status : Status_Number) is
    begin
       Monitors.Finish
         (Timed, Natural (Status), Request.Bytes (Request.Target.First .. Request.Target.Last));

@@ -4,6 +4,7 @@
 --  Runs the tests of the HTTP servers. The argument is a directory to write files to.
 
 with Ada.Command_Line;
+with Appserver.HTTP.Channel_Tests;
 with Appserver.HTTP.Loop_Tests;
 with Appserver.Numerals_Tests;
 with AUnit.Test_Suites;
@@ -32,6 +33,7 @@ procedure Run_HTTP_Tests is
       Result.Add_Test (Parser_Fuzz_Tests.Suite);
       Result.Add_Test (Appserver.Numerals_Tests.Suite);
       Result.Add_Test (Appserver.HTTP.Loop_Tests.Suite);
+      Result.Add_Test (Appserver.HTTP.Channel_Tests.Suite);
       Result.Add_Test (JSON_Tests.Suite);
       Result.Add_Test (Document_Tests.Suite);
       Result.Add_Test (File_Tests.Suite);
