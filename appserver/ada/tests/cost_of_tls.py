@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright 2026 The benchlab authors
-"""Measures what TLS costs, in CPU time and memory of the server process, beside nginx with the same cipher suites. Needs nginx,
-openssl and wrk, and tls_server as a user builds it:
+"""Measures what TLS costs, in CPU time and memory of the server process, compared with nginx. Needs nginx, openssl
+and wrk, and tls_server as a user builds it:
 
     appserver/ada/with-crates gprbuild -q -p -P appserver/ada/tests/http_tests.gpr tls_server.adb
     python3 -B appserver/ada/tests/cost_of_tls.py build/appserver/ada/tests/http/as-user/tls_server [ROUNDS]"""
