@@ -175,6 +175,8 @@ private
       --  The number of unacknowledged bytes at the last query of the socket, plus the number of
       --  bytes sent since then
       Input          : Blocks.Chain;
+      Next           : Slot_Count;
+      --  The next free slot. Here, it needs no padding.
       Progress       : HTTP.Progress;
       --  The progress of the request at the beginning of Input
       Receiver       : Services.Receiver_Reference;
@@ -185,8 +187,6 @@ private
       Channel        : Channel_Cores.Core_Reference;
       --  The channel that the connection has become; null if it has not
       Tail           : Contexts.Tail;
-      Next           : Slot_Count;
-      --  The next free slot
    end record;
 
    --  The components of a connection are initialized when the connection begins, so the memory of
