@@ -10,12 +10,12 @@ import subprocess
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection as Client
 from websockets.sync.client import connect
 
 from experiments import ROOT
@@ -126,31 +126,31 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     assert chat.wait(timeout=WITHIN_S) == 0
 
 
-def enter(talk: Proxy, room: str, origin: str) -> Client:
+def enter(talk: Proxy, room: str, origin: str) -> connect:
+    """Returns a context manager of a connection."""
     context = ssl.create_default_context(cafile=talk.folder / "certificate")
     plain = socket.create_connection(("127.0.0.1", talk.port), timeout=WITHIN_S)
     return connect(f"wss://shop.example:{talk.port}/socket?room={room}", sock=plain, ssl=context, origin=origin)
 
 
 def test_a_chat(talk: Proxy) -> None:
-    members = [enter(talk, "garden", "https://shop.example") for _ in range(3)]
-    elsewhere = enter(talk, "cellar", "https://shop.example")
-    for message in ("hello", "gr\u00fc\u00df", "x" * 60_000):
-        members[1].send(message)
-        assert [member.recv(WITHIN_S) for member in members] == [message] * 3
-    elsewhere.send("only here")
-    assert elsewhere.recv(WITHIN_S) == "only here"
-    members[0].send(b"no text")
-    with pytest.raises(ConnectionClosed) as closed:
-        members[0].recv(WITHIN_S)
-    assert closed.value.rcvd.code == 1003
-    for member in (*members, elsewhere):
-        member.close()
+    with ExitStack() as stack:
+        members = [stack.enter_context(enter(talk, "garden", "https://shop.example")) for _ in range(3)]
+        elsewhere = stack.enter_context(enter(talk, "cellar", "https://shop.example"))
+        for message in ("hello", "gr\u00fc\u00df", "x" * 60_000):
+            members[1].send(message)
+            assert [member.recv(WITHIN_S) for member in members] == [message] * 3
+        elsewhere.send("only here")
+        assert elsewhere.recv(WITHIN_S) == "only here"
+        members[0].send(b"no text")
+        with pytest.raises(ConnectionClosed) as closed:
+            members[0].recv(WITHIN_S)
+        assert closed.value.rcvd.code == 1003
 
 
 @pytest.mark.parametrize("room, origin, status", [
     ("attic", "https://shop.example", 404), ("garden", "https://evil.example", 403)])
 def test_who_may_not_enter(talk: Proxy, room: str, origin: str, status: int) -> None:
-    with pytest.raises(InvalidStatus) as refused:
-        enter(talk, room, origin)
+    with pytest.raises(InvalidStatus) as refused, enter(talk, room, origin):
+        pass
     assert refused.value.response.status_code == status

@@ -204,6 +204,8 @@ private
       --  The number of unacknowledged bytes at the last query of the socket, plus the number of
       --  bytes sent since then
       Input          : Blocks.Chain;
+      Next           : Slot_Count;
+      --  The next free slot. Here, it needs no padding.
       Progress       : HTTP.Progress;
       --  The progress of the request at the beginning of Input
       Receiver       : Services.Receiver_Reference;

@@ -15,7 +15,6 @@ package body Appserver.HTTP.Channel_Tests is
    use AUnit.Assertions;
    use Channel_Cores;
 
-   use type Frames.Code;
    use type Frames.Event;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
