@@ -132,6 +132,10 @@ pub fn lines_for(servers: &[&str]) -> String {
 
 /// Formats a command or a configuration line, for one kind of server or for all kinds.
 pub fn to_do(server: &str, line: &str) -> String {
+    let line = match line.contains('`') {
+        true => line.into(),
+        false => format!("`{line}`"),
+    };
     match server {
         "" => format!("Fix: {line}"),
         server => format!("For {server}: {line}"),

@@ -661,7 +661,7 @@ impl Plan {
     }
 
     /// Returns a target's kind if there are multiple targets.
-    fn target_named(&self, target: TargetId) -> Option<TargetKind> {
+    pub fn target_named(&self, target: TargetId) -> Option<TargetKind> {
         let has_multiple = self.targets.len() > 1;
         self.targets
             .get(target)

@@ -3,6 +3,7 @@
 //! would take, and does nothing.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome};
+use crate::servers::POINT;
 use std::fs;
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
@@ -70,6 +71,19 @@ fn commands_are_not_run() {
     )
     .expect(2)
     .says(&["unknown name `tiem`"]);
+}
+
+#[test]
+fn points_are_listed_for_each_target() {
+    let text = plan(&Project::servers(&[POINT], &[]), &["run", "t"]);
+    let points = "point statement=prepared; point statement=text";
+    assert_shows(
+        &text,
+        &[
+            &format!("points on postgresql {points}"),
+            &format!("points on mariadb {points}"),
+        ],
+    );
 }
 
 #[test]

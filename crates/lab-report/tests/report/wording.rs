@@ -441,6 +441,12 @@ fn of_subjects() -> Vec<WarningFact> {
         ),
         short("", false),
         short("n=10", true),
+        WarningFact::ShortRun {
+            place: place("B", ""),
+            run: interval(0.55e6, 0.5e6, 0.6e6),
+            start: interval(0.61e6, 0.6e6, 0.62e6),
+            shell: false,
+        },
         beaten(Vec::new(), Vec::new(), Vec::new()),
         beaten(
             texts(["select limit=10", "connect"]),
