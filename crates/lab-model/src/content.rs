@@ -3,6 +3,7 @@
 
 use crate::{Audit, LogAnalysis, Metric, Plan, SubjectId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The kind of a run, with the data of this kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,6 +102,10 @@ pub struct Imported {
     /// Sentences about content of the file that was not imported, and about benchmarks that failed.
     #[serde(default)]
     pub remarks: Vec<String>,
+    /// The different exit codes of the runs. `None` stands for runs that a signal ended. Empty if
+    /// the file does not state them.
+    #[serde(default)]
+    pub exit_codes: BTreeSet<Option<i64>>,
 }
 
 /// One metric of one benchmark, as another tool measured it.

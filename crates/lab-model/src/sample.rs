@@ -405,6 +405,12 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Returns true if the values of the subject do not count. A failed cleanup spoils nothing,
+    /// because it follows the last measurement.
+    pub fn spoils_values(&self) -> bool {
+        self.kind != "cleanup"
+    }
+
     /// Returns true if the failure means that this host lacks something that the subject needs,
     /// such as a tool or a permission.
     ///

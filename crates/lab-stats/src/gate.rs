@@ -88,6 +88,16 @@ pub enum GateFound {
         /// differ.
         raised_from: Option<f64>,
     },
+    /// A lower percentile than the condition's, which has no interval of its own. The lower bound
+    /// of its interval exceeds the limit, and so does the condition's percentile.
+    LowerPercentile {
+        /// The lower percentile.
+        metric: Metric,
+        /// Its value in ns.
+        value: Interval,
+        /// The limit in ns.
+        limit: f64,
+    },
     /// The server was overloaded, so its response times exceed any limit.
     Overloaded,
     /// The gate could not be judged.
@@ -389,12 +399,29 @@ fn judge_value(
     if !server.is_measured() {
         return unknown(InconclusiveReason::NothingMeasured);
     }
-    if server.grows_without_limit(metric) && relation.holds(f64::INFINITY, bound) {
-        return (Decision::Failed, GateFound::Overloaded);
+    if server.grows_without_limit(metric) {
+        let decision = Decision::for_value(relation, f64::INFINITY, bound);
+        return (decision, GateFound::Overloaded);
     }
     let value = match server.value_of(metric) {
         Ok(value) => value,
-        Err(reason) => return unknown(reason),
+        Err(reason) => {
+            let lower = server.lower_percentile(metric);
+            let exceeds = |(_, value): &(Metric, Interval)| {
+                relation.is_upward() && relation.holds(value.low, bound)
+            };
+            return match lower.filter(exceeds) {
+                Some((metric, value)) => (
+                    Decision::Failed,
+                    GateFound::LowerPercentile {
+                        metric,
+                        value,
+                        limit: bound,
+                    },
+                ),
+                None => unknown(reason),
+            };
+        }
     };
     let decision = match value.interval().filter(|interval| interval.level > 0.0) {
         Some(interval) => Decision::for_interval(relation, interval, bound, 0.0),
@@ -710,6 +737,21 @@ impl Measurement<'_> {
             && self.value(metric).is_none()
             && self.count(&Metric::SERVED) > 0
             && self.results.is_overloaded(self.subject, self.point)
+    }
+
+    /// Returns the highest percentile below a percentile that has an interval, with its value.
+    fn lower_percentile(&self, metric: &GateMetric) -> Option<(Metric, Interval)> {
+        let GateMetric::Metric(metric) = metric else {
+            return None;
+        };
+        let part = part_of_10_000(metric)?;
+        let is_lower = |other: &&Metric| part_of_10_000(other).is_some_and(|p| p < part);
+        let mut lower = RESPONSE_TIMES.iter().rev().filter(is_lower);
+        lower.find_map(|other| {
+            let value = self.value(other)?;
+            let interval = value.interval().filter(|interval| interval.level > 0.0)?;
+            Some((other.clone(), *interval))
+        })
     }
 
     /// Returns the value, with its interval if there is one, or the reason why there is no value.

@@ -372,9 +372,10 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
         "--name",
         "good",
     ]);
-    outcome.expect(0).says(&[
+    outcome.expect(1).says(&[
+        "B and D failed: see the report",
         "B failed at run: exit: the command ended with exit status: 7; fix the command, or use --ignore-failure=7 if this is expected",
-        "D failed at run: start: cannot start `nowhere-to-be-found`: No such file or directory",
+        "D failed at run: start: cannot start `nowhere-to-be-found`: no directory in PATH contains it",
     ]);
     let run = directory.0.load();
     assert_eq!(run.failures.len(), 2);
@@ -432,6 +433,25 @@ fn what_commands_leave_running_ends_with_the_comparison() {
             .any(|s| s.subject == SubjectId(1) && s.key == "leaves processes running"),
         "{settings:?}"
     );
+}
+
+#[test]
+fn a_failed_cleanup_spoils_no_value() {
+    let directory = TestDirectory::new();
+    let outcome = directory.short(&["true", "sleep 0.001", "--cleanup", "exit 3"]);
+    let screen = one_line(outcome.expect(1));
+    assert!(
+        screen.starts_with("sleep 0.001 takes") || screen.starts_with("B takes"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("The cleanup of B failed after the measurement"),
+        "{screen}"
+    );
+    outcome.says(&["A and B failed: see the report"]);
+    let run = directory.0.load();
+    assert_eq!(run.failures.len(), 2);
+    assert_eq!(run.complete_blocks().count(), 4);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! Measures whole commands. Every turn is one process, from start to exit.
 
 mod outputs;
+mod start_error;
 pub mod starter;
 pub mod wrapper;
 

@@ -27,6 +27,9 @@ pub fn warning(fact: &WarningFact) -> String {
             at,
             message,
         } => subject_failed(subject, at, message),
+        F::CleanupFailed { subject, message } => {
+            format!("The cleanup of {subject} failed after the measurement: {message}")
+        }
         F::AgentsLost { agents, end } => agents_lost(agents, end.as_ref()),
         F::AgentsLeftOut { agents } => {
             let (are, their) = match agents.len() {
@@ -654,7 +657,10 @@ fn short_run(place: &CellName, [run, start]: [&Interval; 2], started: &str) -> S
         true => format!("takes {took}, no longer than starting a {started} alone: {alone}"),
         false => format!("takes {took}. Starting a {started} alone takes {alone}"),
     };
-    format!("{} {fact}. Let the command do more work in one run.", name(place))
+    format!(
+        "{} {fact}. Let the command do more work in one run.",
+        name(place)
+    )
 }
 
 /// Formats an interval in milliseconds, such as `0.91 ms (0.88 to 0.95)`.

@@ -97,6 +97,13 @@ pub enum WarningFact {
         /// The first line of the error message.
         message: String,
     },
+    /// The cleanup of a command failed after the measurement.
+    CleanupFailed {
+        /// The name of the subject.
+        subject: String,
+        /// The error message.
+        message: String,
+    },
     /// Agents were lost.
     AgentsLost {
         /// The agents.
@@ -663,7 +670,9 @@ impl WarningFact {
     pub fn kind(&self) -> WarningKind {
         match self {
             WarningFact::Interrupted { .. } => WarningKind::Interrupted,
-            WarningFact::SubjectFailed { .. } => WarningKind::Failed,
+            WarningFact::SubjectFailed { .. } | WarningFact::CleanupFailed { .. } => {
+                WarningKind::Failed
+            }
             WarningFact::AgentsLost { .. }
             | WarningFact::AgentsLeftOut { .. }
             | WarningFact::AgentsDiffer { .. }
