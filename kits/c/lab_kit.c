@@ -71,7 +71,7 @@ bool lab_fail(lab *lab, const char *code, const char *format, ...)
 static bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Returns true if a byte of a value is not encoded. */
+/* Returns true if the character can stand in a value without percent-encoding. */
 static bool is_plain(char c)
 {
     return is_letter(c) || (c >= 'A' && c <= 'Z') || is_digit(c)

@@ -30,7 +30,7 @@ pub struct AgentPlacement {
 pub struct NamedLauncher {
     /// The text, such as `ssh:HOST`. It does not depend on the current directory.
     pub words: String,
-    /// The launcher.
+    /// The launcher that the text selects.
     pub launcher: Arc<dyn Launcher>,
 }
 

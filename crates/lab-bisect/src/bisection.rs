@@ -155,7 +155,7 @@ pub struct StepConfirmation {
 /// A ratio with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfirmedRatio {
-    /// The estimate.
+    /// The estimated ratio.
     pub estimate: f64,
     /// The lower bound.
     pub low: f64,

@@ -363,7 +363,7 @@ fn sweeps(options: &mut OptionList, sweep: &BTreeMap<String, Vec<SweepValue>>) {
 }
 
 impl Compare {
-    /// Returns the commands.
+    /// Returns the commands to compare, in the order of the file.
     pub fn commands(&self) -> Vec<String> {
         all(&self.command)
     }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// A summary of one run, without its samples.
 #[derive(Clone, Debug)]
 pub enum RunSummary {
-    /// An audit.
+    /// The summary of an audit.
     Audit(AuditSummary),
     /// Results of another tool.
     Imported(ImportSummary),

@@ -33,7 +33,7 @@ const BUFFER_BYTES: usize = 4096;
 /// The first bytes of a gzip member (RFC 1952, section 2.3).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// A decoded body.
+/// The result of decoding a body up to a limit.
 #[derive(Debug)]
 pub struct DecodedBody {
     /// The decoded bytes, up to the limit.

@@ -616,7 +616,7 @@ mod tests {
         assert!(!postgresql(&deep).is_empty());
     }
 
-    /// A truncated string shows nothing about the server's quotes.
+    /// A truncated string does not show whether the server quotes names or strings with `"`.
     #[test]
     fn a_truncated_statement_folds_like_its_query() {
         for (statement, query) in [

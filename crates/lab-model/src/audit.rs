@@ -122,7 +122,7 @@ pub struct Fix {
 pub struct Evidence {
     /// The value's name in the rule, such as `read_ahead`.
     pub name: String,
-    /// The value.
+    /// The value as it was observed.
     pub value: EvidenceValue,
 }
 
@@ -132,7 +132,7 @@ pub struct Evidence {
 pub enum EvidenceValue {
     /// A number with its unit.
     Number(f64, Unit),
-    /// A word.
+    /// A word, such as the name of a disk scheduler.
     Word(String),
     /// No value, because the value does not apply to the item.
     Nothing,

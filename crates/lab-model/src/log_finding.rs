@@ -69,7 +69,7 @@ pub enum LogAssumption {
     MissingDurations {
         /// The number of requests without a duration.
         requests: u64,
-        /// The number of all requests.
+        /// The total number of requests.
         of: u64,
     },
     /// Lines that end a request have an ID that multiple unfinished requests share. Each is assumed

@@ -206,7 +206,7 @@ pub fn add_statuses(counts: &mut Vec<(u16, u64)>, others: &[(u16, u64)]) {
 /// The results of one agent in a slice of load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentSlice {
-    /// The agent.
+    /// The agent that sent this part of the load.
     pub agent: AgentId,
     /// The delay of the start of the agent's load, in ns, within the accuracy of the clock
     /// comparison.

@@ -67,7 +67,8 @@ impl PilotTime {
         (rest * MAX_FRACTIONS / left).min(free).max(self.reserved)
     }
 
-    /// Returns true if the time is enough for pilots that need the times `needed`, in this order.
+    /// Returns true if there is enough time for pilots that take the durations in `needed`, in this
+    /// order.
     pub(crate) fn suffices(self, needed: &[Duration]) -> bool {
         let mut spent = Duration::ZERO;
         needed.iter().enumerate().all(|(done, &time)| {

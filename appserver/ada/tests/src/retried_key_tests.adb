@@ -322,8 +322,8 @@ package body Retried_Key_Tests is
          when Retry.Key_Reused_Error => null;
       end;
       Assert (Added ("order 2", "8 apples"), "added", "another key");
-      T.DB.Execute ("INSERT INTO retry_key (id, result) VALUES ('order 3', 'of before')");
-      Assert (Added ("order 3", "9 apples"), "of before", "a key without a fingerprint");
+      T.DB.Execute ("INSERT INTO retry_key (id, result) VALUES ('order 3', 'earlier')");
+      Assert (Added ("order 3", "9 apples"), "earlier", "a key without a fingerprint");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
       Answers
         (T.DB, "SELECT request FROM retry_key WHERE id = 'order 1'",

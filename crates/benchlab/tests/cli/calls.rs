@@ -186,7 +186,7 @@ fn what_became_of_calls_is_read_in_the_database() {
         assert!(words.contains(text), "{words}");
     }
     // The run may not determine which client is fastest.
-    let fastest = words.split_once("that have no wrong calls and give up no call:");
+    let fastest = words.split_once("that have no wrong calls and never give up:");
     if let Some((fastest, _)) = fastest.and_then(|(_, after)| after.split_once('.')) {
         let mut clauses = fastest.split(';');
         let of_lost = clauses.find(|clause| clause.contains("answer_lost"));

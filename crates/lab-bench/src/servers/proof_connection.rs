@@ -70,7 +70,7 @@ impl Write for ProofStream {
     }
 }
 
-/// A response.
+/// A server's response, with its body fully read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProofResponse {
     /// The status code, such as 200.

@@ -12,7 +12,7 @@ pub struct Issue {
     pub title: String,
     /// The observation, in sentences.
     pub text: String,
-    /// The severity.
+    /// The severity of the problem.
     pub severity: Severity,
     /// The object with the problem, such as `sda`. Empty for the whole report.
     pub object: String,

@@ -10,7 +10,7 @@ use lab_model::Unit;
 /// A table as text.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// The columns.
+    /// The columns, from left to right.
     pub columns: Vec<GridColumn>,
     /// The rows. Each row has one cell per column.
     pub rows: Vec<Vec<GridCell>>,

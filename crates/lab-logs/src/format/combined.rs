@@ -34,7 +34,7 @@ pub struct Duration {
     pub possible: Vec<u64>,
     /// True if another field may contain the durations instead.
     pub is_choice: bool,
-    /// True if the field is a whole number without a name or a unit, so it may be another number.
+    /// True if the field is a whole number without a name or a unit, so it may not be a duration.
     pub is_bare_number: bool,
     /// True if the next field is the unit: `0.200 ms`.
     pub has_unit_field: bool,

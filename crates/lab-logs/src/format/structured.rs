@@ -125,7 +125,7 @@ impl NumberSlot {
 #[derive(Clone, Debug, Default)]
 struct StrangeField {
     example: Option<(String, String)>,
-    /// The number of requests without another value.
+    /// The number of requests in which no other field has a usable value.
     requests: u64,
 }
 

@@ -315,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Docker splits lines after 16 KiB, the runtimes of Kubernetes mostly too.
+    /// Docker splits lines after 16 KiB. Most Kubernetes container runtimes do, too.
     #[test]
     fn parts_of_a_line_are_joined_by_stream() {
         let (begin, end) = JSON.split_at(20);

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// The running example. Its command exits at the latest when its standard input ends.
+/// The running example. Its command exits when its standard input ends, if not earlier.
 struct RunningDaemon {
     temporary: TempDir,
     child: Child,

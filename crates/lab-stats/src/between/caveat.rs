@@ -42,7 +42,7 @@ pub enum Caveat {
         /// The comparison of the baseline's programs in the two runs.
         program: ProgramMatch,
     },
-    /// The hosts differ.
+    /// Facts about the hosts of the two runs differ.
     HostsDiffer {
         /// The facts that differ.
         facts: Vec<String>,
@@ -170,11 +170,11 @@ pub enum NotCompared {
     Excluded {
         /// The run whose results exclude the subject.
         run: WhichRun,
-        /// The subject.
+        /// The name of the subject.
         subject: String,
         /// The point. `None` means all points.
         point: Option<String>,
-        /// The reason.
+        /// The reason for the exclusion.
         reason: ExclusionReason,
     },
 }

@@ -17,7 +17,7 @@ use std::iter::zip;
 /// A run and the hashes stored in its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a> {
-    /// The run.
+    /// The run as read from its file.
     pub run: &'a Run,
     /// The SHA-256 hash of each subject's sources, by [`Plan::subject_label`].
     pub hashes: &'a HashMap<String, String>,

@@ -88,7 +88,7 @@ impl BisectionSearch {
         search
     }
 
-    /// Returns the next step.
+    /// Returns the commit to probe next, or [`NextStep::Done`] if the search is complete.
     pub fn next_step(&self) -> NextStep {
         match self.level.front() {
             Some(&segment) => NextStep::Probe {

@@ -32,7 +32,7 @@ pub(crate) enum BlockSummary {
     Center,
     /// The maximum.
     Max,
-    /// The sum.
+    /// The sum of a block's values.
     Sum,
 }
 

@@ -298,7 +298,7 @@ fn blobs(path: &Path) -> Vec<Option<Vec<u8>>> {
     db.query_row(sql, [], row).unwrap()
 }
 
-/// Agents of another version can lack a count, or have another one.
+/// Agents of a different version may lack a count, or have an additional one.
 #[test]
 fn counts_are_read_by_their_names() {
     let mut counts = LoadCounts::from([(LoadCount::Connects, 4), (LoadCount::ReadTimes, 7)]);

@@ -36,7 +36,7 @@ use session::{LoadSession, SessionFile};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Loads one server, or multiple servers in turns.
+/// Puts one server under load, or multiple servers in turn.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
     let session = session(cli, args)?;
     if args.dry_run {

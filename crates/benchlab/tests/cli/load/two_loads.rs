@@ -4,7 +4,7 @@
 use super::{Behavior, TestDirectory, Web};
 use crate::project::Outcome;
 
-/// Loads each server separately and compares the runs.
+/// Puts each server under load separately, and compares the runs.
 fn compare_loads(urls: [&str; 2], more: &[&str]) -> (TestDirectory, Outcome) {
     let directory = TestDirectory::new();
     for (url, name) in urls.into_iter().zip(["before", "after"]) {

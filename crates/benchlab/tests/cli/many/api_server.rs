@@ -47,7 +47,6 @@ struct LoadJob {
     attached: Option<Attached>,
 }
 
-/// A request.
 struct Request {
     method: String,
     path: String,

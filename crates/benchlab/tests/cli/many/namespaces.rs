@@ -90,7 +90,8 @@ impl Networks {
         format!("netns:{},{}", self.names[0], self.names[1])
     }
 
-    /// Cuts the second agent's link, or restores it. After that, retransmissions arrive.
+    /// Cuts the second agent's link, or restores it. Once the link is restored, retransmissions
+    /// arrive.
     fn cut(&self, is_cut: bool) {
         let state = if is_cut { "down" } else { "up" };
         let [_, [device, _]] = self.devices();

@@ -275,7 +275,7 @@ const CASES: [(&str, &str, &str, f64, u64); 5] = [
     ),
 ];
 
-/// Creates the run.
+/// Creates a run of REST servers with the given numbers of servers and blocks.
 pub fn run(size: &RunSize) -> Run {
     let servers = &SERVERS[..size.servers];
     let plan = plan(size, servers);

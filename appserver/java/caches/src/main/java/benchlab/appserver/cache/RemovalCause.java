@@ -7,7 +7,7 @@ public enum RemovalCause {
     EXPLICIT,
     /** A new value of its key replaced it. */
     REPLACED,
-    /** The entry expired. */
+    /** The entry's time to live had passed. */
     EXPIRED,
     /** The entry was evicted because of the maximum size or weight, or was too heavy to be stored. */
     SIZE
