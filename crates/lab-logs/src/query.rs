@@ -20,7 +20,7 @@ const NAME_HEAD: usize = 110;
 const MAX_ROWS: usize = 8;
 /// The maximum depth of nested VALUES clauses whose rows are merged.
 const MAX_DEPTH: usize = 16;
-/// The name for statements whose text is not in the log, only their duration.
+/// The name for statements of which the log contains only the duration.
 pub const UNKNOWN: &str = "(statement not in the log)";
 /// The name for statements that contain only comments and blanks.
 const EMPTY: &str = "(empty statement)";

@@ -8,8 +8,9 @@ use std::io::{self, Read, Write};
 /// The first bytes that an agent writes. A login shell may write other output before them.
 pub const MAGIC: &[u8] = b"\0benchlab-agent\0";
 
-/// The maximum length of a head and of a body, in bytes.
+/// The maximum length of a head, in bytes.
 const MAX_HEAD: usize = 64 << 20;
+/// The maximum length of a body, in bytes.
 const MAX_BODY: usize = 1 << 30;
 
 /// Writes a frame.

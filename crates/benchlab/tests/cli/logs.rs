@@ -249,8 +249,7 @@ fn a_check_that_cannot_be_made_is_unknown() {
     directory.read(&["/nowhere/a.log"]).expect(2);
 }
 
-/// A file that is specified twice counts once, even if its path is written in two ways.
-/// A run file that was written before requests without a status were counted.
+/// Reports a run file from a version that did not count requests without a status.
 #[test]
 fn files_without_a_later_column_are_read() {
     let directory = TestDirectory::new();
@@ -272,6 +271,7 @@ fn files_without_a_later_column_are_read() {
         .shows(&["/search"]);
 }
 
+/// A file that is specified twice counts once, even if its path is written in two ways.
 #[test]
 fn a_file_that_is_named_twice_is_counted_once() {
     let directory = TestDirectory::new();

@@ -236,7 +236,7 @@ struct Load {
     received_bytes: u64,
 }
 
-/// Loads one page.
+/// Puts one page under load.
 fn load(url: &str) -> Load {
     let project = Project::noop(&[]);
     // Waits for the server, whose first response may be slow.
@@ -295,7 +295,7 @@ fn seconds(text: &str) -> u64 {
     format!("{whole}{decimals}").parse::<u64>().unwrap() * 1_000_000
 }
 
-/// Loads both pages of a server and compares the log analysis with the generator's counts and the
+/// Puts both pages of a server under load, and compares the log analysis with the generator's counts and the
 /// log's durations.
 ///
 /// If `counts_heads` is set, the log also counts the bytes of headers.

@@ -108,7 +108,7 @@ fn behind_key(line: &[u8]) -> Option<(i64, &[u8])> {
     (is_operation && is_plain).then_some((local_s - i64::from(offset_s), rest))
 }
 
-/// Parses the fields from the request line on.
+/// Parses the request line and the fields after it.
 ///
 /// The request line can contain quotation marks. It ends where the numeric fields begin.
 fn response(text: &[u8]) -> Option<Response<'_>> {

@@ -131,7 +131,7 @@ struct Duration<'m> {
     /// The phase: `parse`, `bind`, or empty.
     phase: &'static str,
     is_extended: bool,
-    /// True for the next rows of a portal, whose execution began before.
+    /// True for further rows of a portal whose execution began earlier.
     is_fetch: bool,
     /// The text of the statement, or `None` if the message has no statement.
     statement: Option<&'m [u8]>,

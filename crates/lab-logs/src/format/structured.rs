@@ -28,7 +28,8 @@ const MAX_LISTED: usize = 6;
 const MAX_SAMPLED_IDS: usize = 10_000;
 /// The status of a request that failed without a response.
 const FAILED: u64 = 500;
-/// The number of fractions without a third decimal from which a producer does not write three.
+/// The number of fractions without a third decimal that shows that a producer does not write three
+/// decimals.
 const MIN_FRACTIONS: u64 = 10;
 /// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
@@ -142,13 +143,14 @@ impl StrangeField {
         }
     }
 
-    /// Returns the field and the example, if any request has no other value.
+    /// Returns the field and the example, if there is a request in which no other field has a
+    /// usable value.
     fn found(&self) -> Option<(String, String)> {
         self.example.clone().filter(|_| self.requests > 0)
     }
 }
 
-/// The meaning of a field, and what else its values show.
+/// The meaning of a field, and other facts that its values show.
 #[derive(Clone, Copy, Debug)]
 struct KnownField {
     meaning: FieldMeaning,
@@ -1086,7 +1088,8 @@ impl Structured {
         ns
     }
 
-    /// Records that another field contains other durations, unless the field is certain.
+    /// Records that another field contains other durations, unless the field of the durations is
+    /// certain.
     fn note_rival(&mut self) {
         if self.line.rival.is_none() || self.rival.is_some() || self.producer().is_some() {
             return;

@@ -46,7 +46,7 @@ pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
     Ok(gate::exit_code(&run_load(&session)?))
 }
 
-/// Loads servers and returns the report.
+/// Puts servers under load and returns the report.
 pub fn run_new_load(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
     run_load(&session(cli, args)?)
 }

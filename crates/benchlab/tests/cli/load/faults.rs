@@ -14,8 +14,8 @@ fn timeout(behavior: Behavior) -> &'static [&'static str] {
     }
 }
 
-/// Asserts the errors of a server that fails after it has served ten requests, which includes the
-/// request before the load.
+/// Asserts the number of served requests and the kinds of errors if the server fails after ten
+/// requests, which include the request before the load.
 #[track_caller]
 fn assert_errors(behavior: Behavior, more: &[&str], expected: &[ErrorKind]) {
     let (directory, web) = (TestDirectory::new(), Web::after(10, behavior));

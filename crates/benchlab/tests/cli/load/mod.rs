@@ -47,7 +47,7 @@ impl TestDirectory {
         self.load_within(&LONG_TIMEOUT, urls, more)
     }
 
-    /// Loads servers with a timeout option.
+    /// Puts servers under load with a timeout option.
     fn load_within(&self, timeout: &[&str], urls: &[&str], more: &[&str]) -> Outcome {
         let words = [&["load"], urls, &SHORT[..], timeout, more];
         self.0.call(&words.concat())

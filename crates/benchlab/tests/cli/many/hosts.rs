@@ -281,8 +281,7 @@ fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
         .says(&["`t` measures disks", "--on expects directories"]);
 }
 
-/// The subjects on one host do the same work as each other, but not the same work as on the other
-/// host.
+/// The subjects on one host all do the same work, but it differs from the work on the other host.
 #[test]
 fn a_host_that_does_other_work_measures_nothing() {
     let head = "[experiment]\ntitle = \"V\"\nquestion = \"Q\"\nbaseline = \"one\"\n";

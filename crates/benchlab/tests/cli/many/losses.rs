@@ -7,7 +7,8 @@ use crate::project::{outcome, send_signal, wait_until};
 use lab_model::{AgentId, Ending, Run};
 use nix::sys::signal::Signal;
 
-/// On a busy machine, an agent is silent for seconds.
+/// A load during which an agent is lost only after 20 s, because an agent may be silent for seconds
+/// on a busy machine.
 const RATE: [&str; 6] = ["--rate", "200", "-c", "4", "--lost-after", "20s"];
 
 /// Returns the first lost agent after asserting the number of lost agents.

@@ -14,8 +14,9 @@ use std::sync::LazyLock;
 /// The length of a server's turn, in ns.
 const VISIT_NS: u64 = 50_000_000;
 
-/// The generator's CPU time for a request, and for opening a connection, in ns.
+/// The generator's CPU time for a request, in ns.
 const GENERATOR_NS: f64 = 5_900.0;
+/// The generator's CPU time for opening a connection, in ns.
 const OPENING_NS: f64 = 14_000.0;
 
 /// The time to wake up the server and the generator when each waits for the other, in ns.
