@@ -16,7 +16,7 @@ pub enum RunSummary {
     Audit(AuditSummary),
     /// Results of another tool.
     Imported(ImportSummary),
-    /// A measurement.
+    /// The summary of a run that measured subjects.
     Measured {
         /// The results of the measured subjects.
         measured: lab_report::RunSummary,

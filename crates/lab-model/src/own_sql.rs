@@ -103,7 +103,7 @@ pub enum SqlType {
     Text,
     /// A binary string.
     Bytes,
-    /// A day.
+    /// A day, without a time.
     Date,
     /// A point in time.
     Timestamp,

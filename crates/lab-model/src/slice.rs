@@ -60,7 +60,7 @@ impl ErrorKind {
 pub struct Slice {
     /// The point, which defines the connections and the load.
     pub point: PointId,
-    /// The server.
+    /// The server that received the load.
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,

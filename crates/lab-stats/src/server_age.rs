@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The warm-up of a server for a case, and the state of the server during its turns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ServerAge {
-    /// The server.
+    /// The server whose age was determined.
     pub subject: SubjectId,
     /// The point at which the pilot measured the server.
     pub point: PointId,

@@ -619,8 +619,8 @@ fn a_family_that_is_dead_is_bad_and_is_tried_last() {
     }
 }
 
-/// The server closes its port after sending the page. The family that loaded the page still counts
-/// as reachable.
+/// The server closes its port after sending the page. The address family over which the page was
+/// loaded still counts as reachable.
 #[test]
 fn the_family_of_the_page_is_reached() {
     let result = with_hosts(["127.0.0.1", "::1"], || {

@@ -28,7 +28,7 @@ pub struct Issue {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// A suggestion.
+    /// A suggestion, which does not fail the command.
     #[default]
     Notice,
     /// A problem that does not fail the command.

@@ -52,7 +52,7 @@ pub enum CellContent {
     Empty,
     /// Text.
     Words(String),
-    /// A number.
+    /// A number with its unit.
     Quantity(Quantity),
 }
 

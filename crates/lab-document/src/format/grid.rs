@@ -16,7 +16,7 @@ pub struct Grid {
     pub rows: Vec<Vec<GridCell>>,
 }
 
-/// A column.
+/// A column of a grid.
 #[derive(Clone, Debug)]
 pub struct GridColumn {
     /// The heading, with the unit if all cells have the same unit.
@@ -25,7 +25,7 @@ pub struct GridColumn {
     pub numeric: bool,
 }
 
-/// A cell.
+/// A cell of a grid.
 #[derive(Clone, Debug, Default)]
 pub struct GridCell {
     /// Text, or a number.

@@ -49,12 +49,12 @@ pub enum Caveat {
     },
     /// The settings that subjects read back differ.
     SettingsDiffer {
-        /// The settings.
+        /// The settings that differ.
         facts: Vec<String>,
     },
     /// The database executes statements of the user's workload with different query plans.
     PlansDiffer {
-        /// The statements.
+        /// The statements whose query plans differ.
         facts: Vec<String>,
     },
     /// The runs were measured in different ways.
@@ -144,26 +144,26 @@ pub enum NotCompared {
     Targets {
         /// The run that has these targets.
         run: WhichRun,
-        /// The targets.
+        /// The names of the targets.
         names: Vec<String>,
     },
     /// Subjects that only one run has.
     Subjects {
         /// The run that has these subjects.
         run: WhichRun,
-        /// The subjects.
+        /// The names of the subjects.
         names: Vec<String>,
     },
     /// Points that only one run has.
     Points {
         /// The run that has these points.
         run: WhichRun,
-        /// The points.
+        /// The labels of the points.
         names: Vec<String>,
     },
     /// Points with the same name but different work.
     OtherWork {
-        /// The points.
+        /// The labels of the points.
         names: Vec<String>,
     },
     /// A subject that was not compared in one run.

@@ -155,8 +155,8 @@ impl Sides<'_> {
         a.max(b)
     }
 
-    /// Returns the requested margin together with `wide`, the margin in use, which is at least as
-    /// wide.
+    /// Returns the requested margin and the margin in use, which is `wide`. `wide` is at least the
+    /// requested margin.
     pub fn margins(&self, wide: f64) -> Margin {
         let requested = self.margin();
         Margin { wide, requested }

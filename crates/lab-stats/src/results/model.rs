@@ -347,7 +347,7 @@ pub struct Spread {
 /// The difference between a server's response-time distribution and the baseline's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shift {
-    /// The server.
+    /// The server that is compared with the baseline.
     pub subject: SubjectId,
     /// The point at which both servers were loaded.
     pub point: PointId,

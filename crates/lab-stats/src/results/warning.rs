@@ -116,7 +116,7 @@ pub enum WarningFact {
     },
     /// Agents run on machines with conditions that disturb measurements.
     UnfitHosts {
-        /// The machines.
+        /// The machines, each with its conditions.
         hosts: Vec<UnfitHost>,
     },
     /// The server's resource usage could not be read from some block to the end of the run.
