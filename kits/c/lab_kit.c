@@ -271,8 +271,8 @@ void lab_setting(lab *lab, const char *key, const char *value)
     write_argument(lab->extra, key, value);
 }
 
-/* Formats without an exponent, which the protocol does not support. %g uses an exponent below 10^-4 and from 10^15
- * on. */
+/* Formats without an exponent, which the protocol does not support. %g uses an exponent for values below 10^-4 and for
+ * values of at least 10^15. */
 void lab_metric(lab *lab, const char *key, double value)
 {
     char text[METRIC_MAX];
