@@ -127,7 +127,7 @@ fn line_after(holder: &mut Child, word: &str) -> String {
     let lines = BufReader::new(holder.stdout.as_mut().unwrap()).lines();
     let mut lines = lines.map_while(Result::ok);
     let line = lines.find_map(|l| l.strip_prefix(word).map(|l| l.trim().to_owned()));
-    line.unwrap_or_else(|| panic!("it did not say `{word}`"))
+    line.unwrap_or_else(|| panic!("the output does not contain `{word}`"))
 }
 
 fn program(revision: &Revision) -> String {
@@ -278,12 +278,12 @@ fn what_a_killed_lab_left_is_cleared_by_the_next() {
     let held = PathBuf::from(line_after(&mut alive, "held"));
     assert!(
         !abandoned.exists(),
-        "what the killed one left is still there"
+        "the worktree of the killed process must be removed"
     );
     assert_eq!(
         place.registered(),
         3,
-        "the repository, the other's, and the held one"
+        "the repository, the other process's worktree, and the worktree in use"
     );
     // The worktree of a running benchlab process is not removed.
     drop(place.worktrees(&place.repository(), &["HEAD"]).unwrap());

@@ -202,7 +202,7 @@ mod tests {
             let mut command = Command::new("sh");
             command.args(["-c", &(FUNCTIONS.to_owned() + script)]);
             let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-            let mut child = command.spawn().expect("sh is there");
+            let mut child = command.spawn().expect("sh is installed");
             Shell {
                 output: BufReader::new(child.stdout.take().unwrap()),
                 child,

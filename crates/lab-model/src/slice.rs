@@ -250,7 +250,9 @@ mod tests {
             (15, 13, 8)
         );
         assert_eq!(total.errors, [(ErrorKind::Timeout, 2)]);
-        let left = total.without_agents(&[AgentId(1)]).expect("one is left");
+        let left = total
+            .without_agents(&[AgentId(1)])
+            .expect("one agent is left");
         // The server's usage covered both agents.
         assert_eq!((left.served, left.server_cpu_ns), (5, None));
         assert_eq!(*left.response.counts(), Counts(vec![(7, 5)]));

@@ -251,7 +251,7 @@ fn this_machine_is_audited_and_the_doctor_has_the_same_rules() {
     }
     assert!(
         !doctor.contains("tcp_"),
-        "rules that do not concern measuring are the audit's alone"
+        "doctor must not show rules that do not concern measuring"
     );
 }
 

@@ -35,9 +35,14 @@ fn assert_error_at(
     hint: Option<&str>,
 ) {
     let text = valid_experiment();
-    let from = text.find(original).expect("the valid file has it");
+    let from = text
+        .find(original)
+        .expect("the text occurs in the valid file");
     let text = text.replacen(original, replacement, 1);
-    let offset = from + text[from..].find(marked).expect("what is marked");
+    let offset = from
+        + text[from..]
+            .find(marked)
+            .expect("the marked text occurs in the file");
     let line_start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
     let line = text[line_start..].lines().next().expect("a line");
     let number = text[..offset].matches('\n').count() + 1;
@@ -54,7 +59,7 @@ fn assert_error_at(
     }
     assert_eq!(outcome.stderr, expected);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
-    assert!(project.files().is_empty(), "a run file was made");
+    assert!(project.files().is_empty(), "a run file was created");
 }
 
 #[test]

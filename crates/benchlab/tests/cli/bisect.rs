@@ -58,7 +58,7 @@ impl Repository {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(self.project.path()).output();
-        let output = output.expect("git is there");
+        let output = output.expect("git is installed");
         assert!(output.status.success(), "{args:?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }

@@ -160,7 +160,7 @@ fn the_action_installs_runs_and_keeps_the_comment() {
     assert_eq!(
         calls.lines().count(),
         1,
-        "what is cached is not built again: {calls}"
+        "a cached benchlab must not be built again: {calls}"
     );
     assert!(calls.starts_with("install --locked --root "), "{calls}");
     let arguments = format!(
@@ -371,5 +371,8 @@ fn progress_is_a_group_in_the_log() {
     let times = samples
         .lines()
         .filter(|line| line.ends_with(" ns/op") && !line.contains("-ns/op"));
-    assert!(times.count() >= 4, "two blocks of two commands: {samples}");
+    assert!(
+        times.count() >= 4,
+        "expected two blocks of two commands: {samples}"
+    );
 }

@@ -709,7 +709,11 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
         .expect(130)
         .says(&["stopped; continue with `benchlab resume "]);
     assert_none_running(&marker);
-    assert_eq!(directory.lines("cleanups").len(), 2, "one for each command");
+    assert_eq!(
+        directory.lines("cleanups").len(),
+        2,
+        "one cleanup for each command"
+    );
     let before = directory.0.load();
     assert_eq!(before.ending, None);
     let samples_before: usize = before.blocks.iter().map(|b| b.samples.len()).sum();
@@ -728,7 +732,7 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
         .sum();
     assert!(
         samples_after >= samples_before,
-        "nothing that was measured is lost"
+        "the resumed run must keep all samples"
     );
     assert_eq!(directory.lines("cleanups").len(), 4);
 }
@@ -770,7 +774,10 @@ fn repository() -> TestDirectory {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(directory.0.path()).output();
-        assert!(output.expect("git is there").status.success(), "{args:?}");
+        assert!(
+            output.expect("git is installed").status.success(),
+            "{args:?}"
+        );
     };
     git(&["init", "-q", "-b", "main"]);
     for (message, text) in [("fast", "sleep 0.001"), ("slow", "sleep 0.4")] {
@@ -804,11 +811,15 @@ fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
     // HEAD moves, so the subjects are named by their commits.
     assert!(revision(fast).starts_with(&fast.name) && revision(slow).starts_with(&slow.name));
     let folders = directory.lines("log");
-    assert_eq!(folders.len(), 2, "one setup in each: {folders:?}");
+    assert_eq!(
+        folders.len(),
+        2,
+        "expected one setup in each directory: {folders:?}"
+    );
     assert!(folders[0] != folders[1] && folders[0].len() == folders[1].len());
     assert!(
         folders.iter().all(|f| !std::path::Path::new(f).exists()),
-        "they are gone"
+        "the worktrees must be removed"
     );
     let status = Command::new("git")
         .args(["worktree", "list"])

@@ -78,7 +78,7 @@ fn options_of_other_tools_are_answered_with_ours() {
     assert_eq!(
         fs::read_dir(folder.path()).unwrap().count(),
         0,
-        "nothing is made"
+        "no file was created"
     );
 }
 
@@ -153,7 +153,10 @@ fn a_shallow_clone_is_named() {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(folder.path()).output();
-        assert!(output.expect("git is there").status.success(), "{args:?}");
+        assert!(
+            output.expect("git is installed").status.success(),
+            "{args:?}"
+        );
     };
     git(&["init", "-q", "-b", "main", "full"]);
     for message in ["one", "two"] {
@@ -178,7 +181,10 @@ fn copies_of_one_commit_are_neither_faster_nor_slower() {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(folder.path()).output();
-        assert!(output.expect("git is there").status.success(), "{args:?}");
+        assert!(
+            output.expect("git is installed").status.success(),
+            "{args:?}"
+        );
     };
     git(&["init", "-q", "-b", "main"]);
     // The copies differ on purpose, by more than a machine could cause: the last letter of the path
@@ -217,7 +223,10 @@ fn each_subject_has_a_directory_for_temporary_files() {
     project.run(&[]).expect(0);
     let logged = rows(&project.file(), "SELECT line FROM log");
     let others: Vec<&String> = logged.iter().filter(|l| l.contains("others:")).collect();
-    assert!(others.len() >= 6, "a pilot and two blocks each: {logged:?}");
+    assert!(
+        others.len() >= 6,
+        "expected a pilot and two blocks of each subject: {logged:?}"
+    );
     assert!(
         others.iter().all(|line| line.contains("others: []")),
         "{others:?}"
@@ -233,7 +242,7 @@ fn each_subject_has_a_directory_for_temporary_files() {
     let count = own.len();
     own.sort_unstable();
     own.dedup();
-    assert_eq!(own.len(), count, "each process has its own");
+    assert_eq!(own.len(), count, "each process has its own directory");
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
     let note = project.join("hanging");
     let deadline = Instant::now() + Duration::from_secs(180);
     while !note.exists() {
-        assert!(Instant::now() < deadline, "it was never traced");
+        assert!(Instant::now() < deadline, "the subject was never traced");
         std::thread::sleep(Duration::from_millis(20));
     }
     send_signal(lab.id() as i32, Signal::SIGINT);
@@ -143,7 +143,7 @@ fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
     for pid in pids.split(' ') {
         let has_exited = || !Path::new("/proc").join(pid).join("exe").exists();
         while !has_exited() {
-            assert!(Instant::now() < deadline, "process {pid} is left behind");
+            assert!(Instant::now() < deadline, "process {pid} is still running");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

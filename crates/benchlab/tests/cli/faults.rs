@@ -59,7 +59,7 @@ fn crashes() {
     assert_eq!(
         failure(&run, "crash-at-start").point,
         None,
-        "it fails everywhere"
+        "the subject fails at all points"
     );
     assert_eq!(
         failure(&run, "crash-in-open").log,
@@ -73,7 +73,7 @@ fn crashes() {
     let leftover = std::fs::read_to_string(project.join("left-behind")).unwrap();
     assert!(
         leftover.contains("/benchlab-") && !std::path::Path::new(&leftover).exists(),
-        "a temporary file is the run's, and gone with it: {leftover}"
+        "the temporary directory must be in the run's directory and be removed with it: {leftover}"
     );
     // The crash is in the middle of a block, but not in its first attempt, so earlier readings remain.
     let failure = failure(&run, "crash-in-block");
@@ -90,7 +90,7 @@ fn crashes() {
         .sum();
     assert!(
         samples > 4 && samples < 8,
-        "a block has 4, so there should be a second one, cut off: {samples}"
+        "expected one whole block of 4 samples and part of a second: {samples}"
     );
 }
 
@@ -233,7 +233,7 @@ fn floods_of_log_lines_stop_nobody() {
             .filter(|l| l.subject == id)
             .map(|l| l.line.as_str())
             .collect();
-        assert_eq!(lines[0], "a first line for the log");
+        assert_eq!(lines[0], "the log has a first line");
         assert!(
             lines[1].starts_with("line 0 of very many lines on standard "),
             "{}",
@@ -321,7 +321,7 @@ driver"#;
     let source = project.join("source");
     let builds = || {
         std::fs::read_to_string(project.join("builds"))
-            .expect("it was built")
+            .expect("the subject was built")
             .lines()
             .count()
     };

@@ -532,7 +532,7 @@ fn changes_that_cannot_be_undone_are_reported_until_they_are() {
     let fixtures = Fixtures::by_subject(&[]);
     kill_both(&fixtures, "1000");
     let [record] = &fixtures.records()[..] else {
-        panic!("there should be one record");
+        panic!("there should be one undo record");
     };
     let text = fs::read_to_string(record).unwrap();
     fs::write(record, text.replace("host_file.py", "gone.py")).unwrap();

@@ -95,7 +95,7 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
         assert_eq!(
             fs::read_dir(directory).unwrap().count(),
             0,
-            "left in {directory:?}"
+            "files remain in {directory:?}"
         );
     }
     assert!(

@@ -240,7 +240,7 @@ fn the_runs_of_a_name_from_the_oldest_to_the_latest() {
     assert!(text.contains("B, ratio to A"), "{text}");
     assert!(
         !text.contains("mark"),
-        "nothing is other or wanting: {text}"
+        "no run differs and no run is missing: {text}"
     );
     let last = self::rows(folder.path(), &["sort", "--last", "2"]);
     assert_eq!(column(&last, "run"), ["c.lab", "a.lab"]);
@@ -362,7 +362,7 @@ fn several_points_have_a_mean_and_verdicts_are_counted() {
     assert_eq!(
         all_rows(folder.path(), &["sort"]).len(),
         1,
-        "no time of several points"
+        "a single point has no mean over points"
     );
     let text = history(folder.path(), &["sort", "--full"]).stdout;
     assert!(text.contains("3 slower"), "{text}");
@@ -382,7 +382,10 @@ fn what_is_other_than_in_the_latest_run_is_marked() {
         };
         latest.write(folder.path(), "b");
         let rows = rows(folder.path(), &["sort"]);
-        assert_eq!(rows[1]["note"], "", "the latest run is other than none");
+        assert_eq!(
+            rows[1]["note"], "",
+            "the latest run does not differ from itself"
+        );
         let text = history(folder.path(), &["sort", "--full"]).stdout;
         assert_fits(&text);
         (rows[0]["note"].clone(), text)
@@ -520,7 +523,7 @@ fn files_that_are_no_runs_are_left_out() {
     assert_eq!(
         outcome.stdout.lines().count(),
         7,
-        "three rows of the subject, three of the baseline: {}",
+        "expected three rows of the subject and three of the baseline: {}",
         outcome.stdout
     );
 }

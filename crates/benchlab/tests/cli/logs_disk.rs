@@ -76,7 +76,7 @@ fn a_run_file_that_finds_no_room_leaves_the_answer() {
         let (runs, pages) = (kept_files("lab"), kept_files("html"));
         for run in &runs {
             let analysis = lab_store::load(run)
-                .expect("a whole run file")
+                .expect("the run file is complete")
                 .logs()
                 .cloned();
             assert_eq!(analysis.unwrap().lines.entries, u64::from(LINES), "{size}");

@@ -15,7 +15,7 @@ fn documented_sql(page: &str, comment: &str) -> String {
         .join(page);
     let text = fs::read_to_string(path).unwrap();
     let begin = text.find(&format!("-- {comment}\n")).expect("the block");
-    let end = text[begin..].find("```").expect("the end of its block");
+    let end = text[begin..].find("```").expect("the end of the SQL block");
     text[begin..begin + end].to_owned()
 }
 
@@ -28,7 +28,7 @@ fn has_duckdb() -> bool {
     if !has {
         assert!(
             std::env::var_os("CI").is_none(),
-            "CI must try out DuckDB: `make setup` installs it"
+            "CI must test with DuckDB: `make setup` installs it"
         );
         eprintln!("DuckDB is not tried out: `make setup` installs it");
     }
@@ -130,7 +130,11 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
     read(&["--parquet", &folder])
         .expect(0)
         .says(&["the records are in "]);
-    let analysis = project.load().logs().expect("what was read").clone();
+    let analysis = project
+        .load()
+        .logs()
+        .expect("the run contains a log analysis")
+        .clone();
     read(&["--parquet", &folder])
         .expect(2)
         .says(&["specify another directory"]);
@@ -204,7 +208,11 @@ fn records_of_several_machines_are_one_table() {
     }
     let logs = ["web1.log", "web2.log"].map(|name| project.join(name).display().to_string());
     project.call(&["logs", &logs[0], &logs[1]]).expect(0);
-    let analysis = project.load().logs().expect("what was read").clone();
+    let analysis = project
+        .load()
+        .logs()
+        .expect("the run contains a log analysis")
+        .clone();
     if !has_duckdb() {
         return;
     }

@@ -159,9 +159,10 @@ fn programs_are_run_churn_is_found_and_misses_are_explained() {
         .find(|file| file.extension() == Some("lab".as_ref()));
     let file = file.expect("a run file");
     let mut report = Command::new(env!("CARGO_BIN_EXE_benchlab"));
-    report
-        .args(["report", "--full"])
-        .arg(file.strip_prefix(folder.path()).expect("a file in it"));
+    report.args(["report", "--full"]).arg(
+        file.strip_prefix(folder.path())
+            .expect("the directory contains a file"),
+    );
     let report = report
         .current_dir(folder.path())
         .output()
@@ -239,11 +240,11 @@ fn revisions_are_profiled_with_their_sources_and_history_follows_them() {
     assert!(page.contains("200 × 1,024 = 204,800 write misses"));
     assert!(
         page.contains("volatile char *p = malloc(n);"),
-        "the source of what allocates"
+        "the page must show the line that allocates"
     );
     assert!(
         page.contains("for (size_t j = 0; j &lt; n; j++) p[j] = i;"),
-        "the source of what misses"
+        "the page must show the line with the misses"
     );
     assert!(page.contains("data-flame") && page.contains("script-src 'sha256-"));
     let svg = [
@@ -359,7 +360,7 @@ fn ctrl_c_leaves_nothing_behind() {
     send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().expect("benchlab").code(), Some(130));
     wait_until("the end of Valgrind", || running() == 0);
-    let leftover = fs::read_dir(temporary.path()).expect("it is there");
+    let leftover = fs::read_dir(temporary.path()).expect("the file exists");
     let leftover: Vec<_> = leftover.flatten().map(|entry| entry.file_name()).collect();
     assert!(leftover.is_empty(), "{leftover:?}");
 }

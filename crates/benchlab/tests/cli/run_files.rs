@@ -128,7 +128,7 @@ fn damage_in_the_midst() {
         fs::write(&file, &bytes).unwrap();
         let outcome = project.call(&["report", file.to_str().expect("UTF-8")]);
         assert!(matches!(outcome.code, Some(0 | 2)), "{outcome:?}");
-        assert!(fs::read(&file).unwrap() == bytes, "it was touched");
+        assert!(fs::read(&file).unwrap() == bytes, "the file was changed");
     }
 }
 
@@ -173,7 +173,7 @@ fn rows_that_make_no_sense() {
         }
         assert!(
             fs::read(&file).unwrap() == before,
-            "it was touched after {sql}"
+            "the file was changed after {sql}"
         );
     }
 }

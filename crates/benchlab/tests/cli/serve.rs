@@ -35,7 +35,7 @@ impl Served {
         let url = lines
             .map_while(Result::ok)
             .find_map(|line| Some(line.trim().strip_prefix("http://")?.to_owned()));
-        let url = url.expect("it says where it is");
+        let url = url.expect("serve prints its address");
         let (host, token) = url.split_once("/?token=").expect("with a token");
         Served {
             process,
@@ -369,7 +369,10 @@ fn only_who_has_the_token_deletes() {
     }
     assert_eq!(served.get("/?token=wrong").status, 403);
     assert_eq!(served.get(&format!("/delete?run={a}")).status, 403);
-    assert!(!served.page("/").contains(&token), "the token is on a page");
+    assert!(
+        !served.page("/").contains(&token),
+        "a page must not contain the token"
+    );
 
     let question = served.get_with(&format!("/delete?run={a}"), &cookie);
     assert!(
@@ -463,11 +466,11 @@ fn what_somebody_sent_is_borne() {
     let link = links
         .map(|(at, _)| list[at + 6..].split('"').next().unwrap().to_owned())
         .next();
-    let link = link.expect("the evil name is listed");
+    let link = link.expect("the hostile name is listed");
     let pages = [list, served.page(&link), served.page("/history")];
     for page in &pages {
         let active = page.match_indices("<script").count();
-        assert_eq!(active, 1, "its own script alone");
+        assert_eq!(active, 1, "the page must contain only its own script");
         for part in ["<img", "<b onclick", "\u{202e}", "\u{1b}"] {
             assert!(!page.contains(part), "{part:?}");
         }
@@ -520,7 +523,7 @@ fn a_run_is_followed_until_its_end() {
             assert_eq!(
                 served.delete(&form, &served.cookie()).status,
                 409,
-                "it is being measured"
+                "a run that is being measured must not be deleted"
             );
             assert_eq!(served.get(&format!("/runs/{name}/file")).status, 409);
             assert!(served.page("/").contains("measuring now"));

@@ -322,7 +322,7 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
         let per_operation = |ns: fn(&lab_model::Batch) -> u64| {
             median(batches.iter().map(|b| ns(b) as f64 / b.operations as f64))
         };
-        let charged = per_operation(|b| b.server_cpu_ns.expect("it is known"));
+        let charged = per_operation(|b| b.server_cpu_ns.expect("the CPU time is known"));
         let wall = per_operation(|b| b.wall_ns);
         let session = match kind {
             TargetKind::Postgresql => "postgresql",
@@ -430,7 +430,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
                 (l.point, l.subject, l.pass) == (sample.point, sample.subject, sample.pass)
             });
             assert_eq!(
-                latencies.expect("it told them").counts,
+                latencies.expect("the subject reported latencies").counts,
                 [(300, sample.batch.operations)]
             );
         }

@@ -196,7 +196,7 @@ fn killed_with_its_servers() {
         .expect(0);
     assert!(
         foreign.join("postgresql-0").is_dir(),
-        "what is foreign stays"
+        "benchlab must not delete other programs' files"
     );
     fs::remove_dir_all(&foreign).unwrap();
     assert_nothing_left(&project);
@@ -206,7 +206,7 @@ fn killed_with_its_servers() {
     );
     assert!(
         external.schemas().contains(&"mine".to_owned()),
-        "a foreign server goes on"
+        "an external server must keep running"
     );
 }
 
@@ -241,7 +241,7 @@ fn the_readers_own_servers_are_left_as_they_were() {
             let secret = server.password.as_bytes();
             assert!(
                 !text.windows(secret.len()).any(|w| w == secret),
-                "the password of {}",
+                "{} contains the password",
                 server.name()
             );
         }
@@ -436,7 +436,7 @@ fn a_server_that_is_killed_costs_a_block() {
             .blocks
             .iter()
             .filter(|b| b.state == BlockState::Incomplete);
-        assert_eq!(cut.count(), 1, "what was measured before stays");
+        assert_eq!(cut.count(), 1, "earlier measurements must be kept");
         assert_nothing_left(&project);
     }
 }

@@ -35,7 +35,9 @@ fn present() -> Vec<&'static str> {
 
 /// Returns the only run in a directory of runs.
 fn only_run(folder: &Path) -> Run {
-    let files = fs::read_dir(folder).expect("a directory of runs").flatten();
+    let files = fs::read_dir(folder)
+        .expect("the directory of runs exists")
+        .flatten();
     let mut runs = files.map(|file| file.path());
     let run = runs.find(|path| path.extension().is_some_and(|e| e == "lab"));
     lab_store::load(&run.expect("a run")).expect("a run file")

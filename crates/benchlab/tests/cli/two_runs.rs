@@ -71,7 +71,7 @@ fn changes_are_shown_with_their_caveats_and_exported() {
     assert!(exports.iter().all(|f| fs::metadata(f).unwrap().len() > 100));
     assert!(plots.join("answer.svg").is_file());
     let after = [&first, &second].map(|file| fs::read(file).unwrap());
-    assert!(before == after, "a run file was touched");
+    assert!(before == after, "a run file was changed");
 }
 
 #[test]

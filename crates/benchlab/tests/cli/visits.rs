@@ -138,7 +138,7 @@ fn a_fixture_stands_in_front_of_each_process_and_reports_its_metrics() {
     assert!(!entered.is_empty() && entered.len() == left.len());
     assert_eq!(noted(&project, "undone").len(), 2);
     let sockets = fs::read_dir(project.scratch()).unwrap();
-    assert_eq!(sockets.count(), 0, "nothing is left in the scratch folder");
+    assert_eq!(sockets.count(), 0, "files remain in the scratch directory");
 }
 
 #[test]

@@ -25,7 +25,7 @@ const COMPILING: SubjectId = SubjectId(2);
 fn pilot_of(run: &Run, subject: SubjectId) -> Pilot {
     let mut pilots = run.pilots.iter().filter(|p| p.subject == subject);
     let pilot = pilots.next().expect("a pilot").clone();
-    assert_eq!(pilots.next(), None, "each subject has one pilot at a point");
+    assert_eq!(pilots.next(), None, "each subject has one pilot per point");
     pilot
 }
 
@@ -70,7 +70,7 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
     assert_eq!(
         pilot_of(&project.load(), COMPILING),
         cut,
-        "there was no more time"
+        "the pilot must not be repeated without time"
     );
 
     // The measured blocks use the warm-up of the short pilot.
@@ -82,7 +82,7 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
     send_signal(lab.id() as i32, Signal::SIGINT);
     lab.wait().unwrap();
     let run = project.load();
-    assert_eq!(pilot_of(&run, COMPILING), cut, "blocks rest on it");
+    assert_eq!(pilot_of(&run, COMPILING), cut, "blocks depend on the pilot");
     assert_has_no_time(&run, COMPILING);
 }
 

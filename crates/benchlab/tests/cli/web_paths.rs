@@ -102,7 +102,7 @@ fn what_servers_tell_when_they_are_closed_is_kept_of_each_block() {
     );
     let readings = run.complete_blocks().flat_map(|block| &block.readings);
     let of_honest: Vec<_> = readings.filter(|r| r.subject == SubjectId(0)).collect();
-    assert_eq!(of_honest.len(), 3, "one for each block");
+    assert_eq!(of_honest.len(), 3, "one value for each block");
     assert!(
         of_honest
             .iter()

@@ -343,7 +343,7 @@ fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
     }
     assert_eq!(
         half_points, 6,
-        "each number of connections, kept alive and not"
+        "each number of connections, with and without keep-alive"
     );
 }
 
@@ -381,7 +381,7 @@ fn a_server_that_turns_or_dies_under_load_is_seen() {
     };
     let dead = failure("dies").expect("it died");
     assert!(["crash", "load"].contains(&dead.kind.as_str()), "{dead:#?}");
-    let elsewhere = failure("elsewhere").expect("it is not on this machine");
+    let elsewhere = failure("elsewhere").expect("the subject failed");
     assert!(
         elsewhere
             .message
@@ -389,7 +389,7 @@ fn a_server_that_turns_or_dies_under_load_is_seen() {
     );
     assert!(
         failure("turns").is_none(),
-        "a wrong answer is counted, and no failure"
+        "a wrong response is counted, and the server does not fail"
     );
     let wrong: u64 = slices(&run, "turns")
         .iter()
@@ -416,7 +416,7 @@ fn a_server_has_no_turn_while_it_still_computes_by_itself() {
     wait_until("a slice is in the run file", || has_slices(&project));
     let compiled = marker.with_extension("done").exists();
     outcome(child.wait_with_output().unwrap()).expect(0);
-    assert!(compiled, "it had a turn before");
+    assert!(compiled, "the server had an earlier turn");
     let log = rows(&project.file(), "SELECT line FROM log");
     assert!(log.iter().any(|line| line.contains("compiled")), "{log:#?}");
 }

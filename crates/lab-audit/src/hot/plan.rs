@@ -507,6 +507,6 @@ pub(super) mod tests {
         let days = folder.fast_days_left().expect("days");
         assert!((days - 3650.0).abs() < 1e-6, "{days}");
         folder.activity.written = 0.0;
-        assert_eq!(folder.fast_days_left(), None, "nothing is written");
+        assert_eq!(folder.fast_days_left(), None, "no bytes are written");
     }
 }

@@ -103,7 +103,7 @@ mod tests {
         let mut activities = Activities::new();
         assert!(
             scan(began, &scope, &mut activities),
-            "the scan was complete"
+            "the scan must be complete"
         );
         let activity_of = |name: &str| {
             let activity = activities.get(&under.join(name));

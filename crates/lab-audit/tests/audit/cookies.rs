@@ -260,7 +260,7 @@ fn jars_tables_and_lines_are_read() {
                 .is_some_and(|a| a.host_only && a.lifetime_s.is_none())
     );
     let sent: Vec<usize> = jar.requests[0].indexes().collect();
-    assert_eq!(sent, [0], "the second is for /x");
+    assert_eq!(sent, [0], "the second cookie is for /x");
     let table = observe(
         "Name\tValue\tDomain\tPath\tExpires / Max-Age\tSize\tHttpOnly\tSecure\tSameSite\nsid\tabc\t.a.example\t/\tSession\t6\t✓\t\tLax\n",
     );
@@ -501,7 +501,7 @@ fn the_path_that_a_cookie_needs_is_computed() {
         "{line}"
     );
     let (_, line) = seen_and_fix(&har(["/app/cart", "/"]), "cookie-path");
-    assert_eq!(line, "", "pages everywhere need it");
+    assert_eq!(line, "", "the cookie is needed on pages everywhere");
 }
 
 /// Returns the only cookie that a field sets.

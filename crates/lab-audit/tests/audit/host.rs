@@ -916,7 +916,7 @@ fn each_audit_takes_the_rules_of_its_classes() {
         ["net-mtu", "an-address"]
     );
     let rules = with_folder(nets, folder.path(), &net::CLASSES).expect("rules");
-    assert_eq!(rules.len(), count + 1, "one took the place of another");
+    assert_eq!(rules.len(), count + 1, "a rule replaced another rule");
     let of_cookies = own_rules(Vec::new(), &cookies::CLASSES);
     assert_eq!(of_cookies, ["a-cookie", "cookie-hosts"]);
     let of_sites = own_rules(Vec::new(), &site::CLASSES);

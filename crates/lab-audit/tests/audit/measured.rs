@@ -325,7 +325,7 @@ fn read_and_written_directories_are_distinguished() {
         .find(|t| t.class == "watch")
         .expect("a watch");
     if method.values["way"] == Value::word("fanotify") {
-        let hot = activity_of("/hot").expect("what was read");
+        let hot = activity_of("/hot").expect("the run contains an audit");
         assert!(
             bytes(hot, "read") >= 3.0 * 2e6 && bytes(hot, "opens") >= 3.0,
             "{hot:?}"

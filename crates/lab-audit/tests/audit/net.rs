@@ -148,7 +148,7 @@ fn with_root(observation: Result<NetObservation, String>) -> Option<Audit> {
 fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a str) {
     let mut findings = audit.findings.iter().filter(|f| f.rule == rule);
     let finding = findings.find(|f| f.seen.starts_with(family));
-    let finding = finding.expect("a finding of that family");
+    let finding = finding.expect("the family has a finding");
     (finding.state, &finding.seen)
 }
 
@@ -288,7 +288,11 @@ fn no_response_is_bad_and_a_failed_lookup_is_unknown() {
     let nobody = space.run_inside(|| audit("a.example", 80));
     let nobody = nobody.expect("a namespace");
     assert_eq!(state(&nobody, "net-name"), State::Unknown);
-    assert_eq!(nobody.count(State::Bad), 0, "no network is never bad");
+    assert_eq!(
+        nobody.count(State::Bad),
+        0,
+        "a missing network is never bad"
+    );
 }
 
 /// The finding about requests describes failed requests, not failed connections.

@@ -405,7 +405,7 @@ mod tests {
             let found = ThreadTimes::read(pid, workers).is_some_and(ThreadTimes::has_helpers);
             child.kill().unwrap();
             child.wait().unwrap();
-            assert!(!is_over(), "the process got no CPU time: {script}");
+            assert!(!is_over(), "the process used no CPU time: {script}");
             found
         };
         let working = "print(flush=True)\nwhile True: pass";

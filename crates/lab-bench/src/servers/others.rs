@@ -79,7 +79,10 @@ mod tests {
         let start = || {
             let mut shell = Command::new("sh");
             shell.args(["-c", "while :; do :; done"]);
-            shell.stdout(Stdio::null()).spawn().expect("sh is there")
+            shell
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("sh is installed")
         };
         let (mut server, mut other) = (start(), start());
         let pids = [&server, &other].map(|child| Pid::from_raw(child.id() as i32));

@@ -106,7 +106,7 @@ fn document(run: &Run, results: &Results) -> Document {
         let Value::Estimate(value) = cell.value else {
             continue;
         };
-        let point = cell.key.point.expect("misses are of a point");
+        let point = cell.key.point.expect("misses belong to a point");
         let compared = results.comparisons.iter().find(|c| c.key == cell.key);
         let value = Quantity::estimate(&value, MISSES.unit);
         let ratio = compared.map(|c| Quantity::ratio(&c.ratio));

@@ -145,7 +145,7 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
     let fake = Fake::new(lost);
     let journal = fake.journal.clone();
     let Err(BenchError::ServerLost(reason)) = file.measure(&plan, fake) else {
-        panic!("it goes on")
+        panic!("the run did not end")
     };
     assert_eq!(reason, "it is gone; the server failed 4 times in this run");
     assert_eq!(journal.count(|s| *s == BuildStep::Restore), 3);
@@ -156,7 +156,7 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
         ..Fake::new(lost)
     };
     let Err(BenchError::ServerLost(reason)) = file.measure(&plan, fake) else {
-        panic!("it goes on")
+        panic!("the run did not end")
     };
     assert_eq!(
         reason,

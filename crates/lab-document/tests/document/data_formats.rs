@@ -51,7 +51,7 @@ fn a_document_is_json() {
     assert_eq!(value["format"], "benchlab-document");
     assert_eq!(value["rows"][1]["ratio"]["high"], 1.1);
     let cells = &value["sections"][0]["items"][1]["table"]["rows"];
-    assert!(cells[2][1]["content"].is_null(), "an empty cell");
+    assert!(cells[2][1]["content"].is_null(), "an empty cell is null");
     assert!(cells[2][2]["content"]["value"].is_null(), "no number");
 }
 
@@ -64,11 +64,7 @@ fn figures_are_xml_that_the_importer_reads() {
     let figures = parsed
         .descendants()
         .filter(|node| node.has_tag_name("figure"));
-    assert_eq!(
-        figures.count(),
-        document.rows.len(),
-        "every metric of every row"
-    );
+    assert_eq!(figures.count(), document.rows.len(), "each row is a figure");
     let imported = import_xml(text.as_bytes(), &ImportLimits::default()).expect("figures");
     let [c, ada, server, java] = imported.as_slice() else {
         panic!("{imported:?}");
@@ -86,7 +82,7 @@ fn figures_are_xml_that_the_importer_reads() {
     assert_eq!(times, [4_536.0, 448_000.0]);
     assert!(
         server.times.is_empty() && java.times.is_empty(),
-        "neither has a time"
+        "neither file contains times"
     );
 }
 

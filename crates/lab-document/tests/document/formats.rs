@@ -263,7 +263,7 @@ fn colors_change_no_text() {
         ..Terminal::default()
     };
     let colored = terminal::render(&sample::rich(), colored);
-    assert!(colored.contains("\x1b[32m"), "better is green");
+    assert!(colored.contains("\x1b[32m"), "a better result is green");
     let plain: String = colored
         .split('\x1b')
         .enumerate()

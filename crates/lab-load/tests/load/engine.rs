@@ -326,7 +326,7 @@ fn a_backlog_served_after_the_end_is_reported() {
     assert_eq!(
         slice.served_in_ns(),
         slice.wall_ns + slice.drain_ns - usual,
-        "one service time is no backlog"
+        "the last service time is not a backlog"
     );
 }
 

@@ -262,7 +262,7 @@ fn a_damaged_response_is_never_one_served() {
         let reference = reference_responses(&stream, to_head);
         for (n, response) in outcome.complete.iter().enumerate() {
             let stream = stream.escape_ascii();
-            assert_eq!(Some(response), reference.get(n), "answer {n} of {stream}");
+            assert_eq!(Some(response), reference.get(n), "response {n} of {stream}");
         }
         served += outcome.complete.len();
         damaged += usize::from(outcome.malformed);

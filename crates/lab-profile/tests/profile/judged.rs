@@ -57,7 +57,7 @@ fn sources_are_found_by_the_names_that_the_profile_has() {
     assert_eq!(
         sources.line("a.c", 4),
         Some("four"),
-        "one file alone has that name"
+        "only one file has this name"
     );
     assert_eq!(
         (

@@ -37,7 +37,7 @@ fn assert_is_complete(document: &Document) {
     let all = ids.len();
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!(ids.len(), all, "two charts have one name: {ids:?}");
+    assert_eq!(ids.len(), all, "two charts have the same ID: {ids:?}");
     assert!(document.answer.findings.len() <= 3);
     assert!(!document.title.is_empty());
 }
@@ -196,7 +196,8 @@ fn between(mut runs: [Run; 2]) -> String {
         run: &runs[i],
         hashes: &hashes[i],
     };
-    let between = lab_stats::compare_runs(recorded(0), recorded(1)).expect("two runs of one kind");
+    let between =
+        lab_stats::compare_runs(recorded(0), recorded(1)).expect("two runs of the same kind");
     let document = lab_report::between(&BetweenReport {
         conditions: &[],
         on_inconclusive: Default::default(),

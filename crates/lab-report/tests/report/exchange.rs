@@ -126,7 +126,7 @@ fn files_of_the_earlier_tools_are_read() {
     assert_eq!(benchmark.times[0].title, "SELECT 1");
     assert!(
         (benchmark.times[0].time_ns - 2345.0).abs() < 1e-6,
-        "the total is more exact than the rounded time"
+        "the total is more precise than the rounded time"
     );
 
     let measures = "<measures title=\"Example of measures\">\n<time count=\"1000\" time=\"406.000000000us\" title=\"Empty\"/>\n\
@@ -134,11 +134,11 @@ fn files_of_the_earlier_tools_are_read() {
     let alone = read(measures).expect("a file of Util.Measures");
     assert_eq!(
         alone[0].times[0].time_ns, 406.0,
-        "without a total, time is the total"
+        "without a total, the time is the total"
     );
     assert_eq!(alone[0].times[1].total_ns, 1.96e6);
 
-    let two = read(&format!("{java}{java}")).expect("two files, one after the other");
+    let two = read(&format!("{java}{java}")).expect("two concatenated files");
     assert_eq!(two.len(), 2);
 }
 

@@ -298,7 +298,7 @@ fn passwords_are_in_no_command_line_and_no_log() {
         }
         assert!(
             search(fixture.scratch.path(), password) > 3,
-            "files are there"
+            "the server has written files"
         );
         assert!(!format!("{:?}", fixture.service).contains(password));
     }

@@ -138,7 +138,7 @@ fn a_role_may_do_what_the_tests_do() {
         assert_eq!(
             running.finish().0,
             Some(1),
-            "`read` reaches the end of its input"
+            "`read` fails at the end of its input"
         );
     }
 }

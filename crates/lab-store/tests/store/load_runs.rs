@@ -155,7 +155,7 @@ fn connections_that_a_load_opened_are_told_without_reading_it_all() {
     let rate = lab_store::connects_per_s(&path).unwrap();
     assert!(
         (rate.unwrap() - 400.0).abs() < 0.01,
-        "the busiest: {rate:?}"
+        "the highest rate: {rate:?}"
     );
     let other = Plan {
         work: Work::Batches,
@@ -203,7 +203,7 @@ fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() 
     let read = load(&path).unwrap();
     assert!(
         matches!(read.blocks[0].slices[0].lag, SliceTimes::Here(_)),
-        "it is empty"
+        "the distribution is empty"
     );
     let of_agent = |slice: &Slice| slice.agents[1].slice.response.counts().into_owned();
     assert_eq!(of_agent(&read.blocks[0].slices[0]), of_agent(&original));

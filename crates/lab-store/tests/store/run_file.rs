@@ -348,7 +348,7 @@ fn a_writer_killed_while_it_moves_its_log_into_the_file_loses_nothing() {
     assert_ne!(
         half[28..32],
         page[28..32],
-        "the log should have made the file longer"
+        "the WAL must have extended the file"
     );
     half[..4096].copy_from_slice(&page);
     fs::write(&copy, &half).unwrap();
@@ -379,7 +379,7 @@ fn a_reader_does_not_spoil_the_end() {
     let mut rows = statement.query([]).unwrap();
     rows.next().unwrap();
     run.finish(Some(Ending::Blocks), None)
-        .expect("somebody reads it");
+        .expect("the run ends while the file is being read");
     drop(rows);
     drop(statement);
     drop(reader);

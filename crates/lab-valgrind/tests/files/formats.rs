@@ -71,7 +71,7 @@ fn callgrind_is_read_with_parts_compression_inlining_calls_and_jumps() {
     assert_eq!(
         function(&profile, "c.c", "work"),
         Some(vec![103, 4]),
-        "of both parts"
+        "the sum of both parts"
     );
     let calls: Vec<_> = profile
         .calls()

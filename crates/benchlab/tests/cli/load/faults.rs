@@ -43,7 +43,7 @@ fn assert_errors(behavior: Behavior, more: &[&str], expected: &[ErrorKind]) {
     }
     assert!(
         !(outcome.stdout.clone() + &outcome.stderr).contains('\u{1b}'),
-        "what a server says is escaped"
+        "text from a server must be escaped"
     );
 }
 

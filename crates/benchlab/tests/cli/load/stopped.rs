@@ -280,7 +280,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
     assert_eq!(code, Some(130), "{output}");
     assert!(
         output.contains("last second"),
-        "the view was there: {output}"
+        "the view was not shown: {output}"
     );
     let screen = screen(&output);
     let leftover = crate::progress::leftover(&screen);

@@ -35,7 +35,7 @@ fn a_sweep_visits_every_point_in_every_block_and_is_fitted() {
         order.sort_unstable();
         assert_eq!(order, [0, 1, 2, 3]);
     }
-    assert!(orders.len() > 1, "the order is random");
+    assert!(orders.len() > 1, "the order must be random");
     let (served, errors) = sums(&run);
     assert_eq!((web.requests() as u64, errors.len()), (served + 1, 0));
     let json = directory.json().to_string();

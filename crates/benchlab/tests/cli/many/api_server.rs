@@ -347,7 +347,7 @@ impl Drop for ApiServer {
 fn selected_job(query: &str) -> String {
     let (_, job) = query
         .split_once("job-name%3D")
-        .expect("pods of a Job are asked for");
+        .expect("the request selects the pods of a Job");
     job.split('&').next().unwrap_or_default().to_owned()
 }
 

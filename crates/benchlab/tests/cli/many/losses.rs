@@ -145,7 +145,7 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
     // The run has not ended and can continue.
     assert_eq!(run.ending, None);
     assert_eq!(run.failures, []);
-    assert!(run.complete_blocks().count() < 25, "it ended early");
+    assert!(run.complete_blocks().count() < 25, "the run must end early");
     lost_agent(&run, 1);
 }
 

@@ -60,7 +60,7 @@ impl Folder {
         let file = self.file().display().to_string();
         error
             .strip_prefix(&file)
-            .expect("names the file")
+            .expect("the message begins with the file's name")
             .to_owned()
     }
 }

@@ -118,7 +118,7 @@ fn users_headers_replace_the_usual_ones() {
     assert_eq!(read.all("x-a"), ["b c", "d"]);
     assert!(
         read.headers.iter().any(|(name, _)| name == "ACCEPT"),
-        "as it was spelled"
+        "a header keeps its spelling"
     );
 }
 
@@ -301,7 +301,7 @@ fn each_has_its_share_evenly_spread() {
         let again = Requests::new(&list, true, seed).unwrap();
         assert!(
             (0..11).all(|i| path(&requests, i) == path(&again, i)),
-            "the seed decides"
+            "the seed determines the order"
         );
     }
 }

@@ -305,7 +305,7 @@ pub fn run(size: &RunSize) -> Run {
 pub fn failing(mut run: Run, name: &str) -> Run {
     let plan = run.plan().expect("a plan");
     let position = plan.subjects.find_id(|s| s.name == name);
-    let subject = position.expect("a server of that name");
+    let subject = position.expect("a server has this name");
     for block in &mut run.blocks {
         block.slices.retain(|slice| slice.subject != subject);
         block.processes.retain(|process| process.subject != subject);
