@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_parameter_has_a_set_of_its_own() {
+    fn each_parameter_has_its_own_set() {
         let set = |word: &str| set_values(&[word.to_owned()]);
         let values = set("limit=1,100").ok();
         let expected = ["1", "100"].map(String::from).to_vec();

@@ -447,7 +447,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_that_had_to_wait_says_nothing_about_the_others() {
+    fn a_batch_that_had_to_wait_is_ignored() {
         let batch = |operations, wall_ns| Batch {
             operations,
             wall_ns,

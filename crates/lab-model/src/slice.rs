@@ -223,7 +223,7 @@ mod tests {
     use crate::Counts;
 
     #[test]
-    fn a_slice_without_an_agent_is_that_of_the_others() {
+    fn a_slice_without_an_agent_is_the_sum_of_the_others() {
         let part = |agent: AgentId, served: u64| AgentSlice {
             agent,
             slice: Slice {

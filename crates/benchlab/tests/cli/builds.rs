@@ -118,7 +118,7 @@ fn without_builds_the_report_says_that_there_was_one() {
 }
 
 #[test]
-fn what_does_not_go_with_builds_is_refused() {
+fn options_that_conflict_with_builds_are_rejected() {
     let project = repository();
     let says = |args: &[&str], text: &str| {
         let refused = compare(&project, &[&["--builds", "3"], args].concat());

@@ -206,7 +206,7 @@ fn a_slower_change_fails_and_an_empty_one_passes() {
 }
 
 #[test]
-fn a_clone_without_the_base_says_how_to_fetch_it() {
+fn a_clone_without_the_base_gets_advice_to_fetch_it() {
     let repository = Repository::new(&waits());
     repository.change("exec true", "exec true");
     let clone = repository.0.path().join("clone");

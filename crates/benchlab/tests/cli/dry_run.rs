@@ -73,7 +73,7 @@ fn commands_are_not_run() {
 }
 
 #[test]
-fn a_number_of_blocks_takes_as_long_as_those_of_the_last_run() {
+fn the_duration_is_predicted_from_the_last_run() {
     let project = Project::noop(&[]);
     let words = ["compare", "true", "true", "--as", "short", "--blocks", "2"];
     let text = plan(&project, &words);

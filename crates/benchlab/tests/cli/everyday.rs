@@ -39,7 +39,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn options_of_other_tools_are_answered_with_ours() {
+fn options_of_other_tools_lead_to_benchlabs_options() {
     let folder = TempDir::new().unwrap();
     let url = "http://127.0.0.1:1/";
     let compare = [
@@ -94,7 +94,7 @@ fn a_directory_may_have_a_number_as_its_name() {
 }
 
 #[test]
-fn the_last_lines_of_a_failed_command_are_on_the_screen() {
+fn the_last_lines_of_a_failed_command_are_printed() {
     let folder = TempDir::new().unwrap();
     let failing = "sh -c 'echo first >&2; echo the reason >&2; exit 3'";
     let failed = compare(folder.path(), &[failing, "true"]);
@@ -113,7 +113,7 @@ fn the_last_lines_of_a_failed_command_are_on_the_screen() {
 }
 
 #[test]
-fn the_name_in_the_history_is_that_of_the_program() {
+fn a_history_is_named_after_the_program() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("slow.sh"), "exit 0\n").unwrap();
     compare(folder.path(), &["sh ./slow.sh", "true"]).expect(0);
@@ -131,7 +131,7 @@ fn points_carry_the_name_of_their_sweep() {
 }
 
 #[test]
-fn no_line_ends_in_the_middle_of_a_date() {
+fn no_line_breaks_within_a_date() {
     let folder = TempDir::new().unwrap();
     for name in ["a", "ab", "abc", "abcd", "abcde", "abcdef"] {
         let shown = compare(

@@ -107,7 +107,7 @@ fn commands_are_explained_after_they_were_compared() {
 }
 
 #[test]
-fn without_a_tracer_each_screen_says_what_is_not_counted_and_why() {
+fn without_a_tracer_reports_name_the_missing_counts() {
     let project = project(&[]);
     let screen = |more: &[&str]| {
         let words = ["explain", "t", "--operations", "2"];
@@ -150,7 +150,7 @@ fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
 }
 
 #[test]
-fn what_cannot_be_explained_is_refused() {
+fn invalid_explain_requests_are_rejected() {
     let project = project(&[]);
     let assert_refused = |words: &[&str], reason: &str| {
         let outcome = project.call(words);
@@ -168,7 +168,7 @@ fn what_cannot_be_explained_is_refused() {
 }
 
 #[test]
-fn nobody_is_blamed_where_the_baseline_failed() {
+fn subjects_are_not_blamed_if_the_baseline_failed() {
     let broken = HEAD.replace("\"terse\"", "\"broken\"");
     let others = ["terse", "second"].map(|name| subject(name, &["chatty.py", "1"]));
     let failing = subject("broken", &["chatty.py", "no-number"]);

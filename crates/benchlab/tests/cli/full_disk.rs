@@ -65,7 +65,7 @@ fn a_full_disk_stops_the_run_and_a_larger_one_finishes_it() {
 }
 
 #[test]
-fn a_run_that_finds_no_room_to_begin_leaves_nothing() {
+fn a_run_without_space_to_start_leaves_no_file() {
     if cannot_mount() {
         return;
     }
@@ -87,7 +87,7 @@ fn a_run_that_finds_no_room_to_begin_leaves_nothing() {
 }
 
 #[test]
-fn whoever_fills_the_databases_disk_fails() {
+fn a_subject_that_fills_the_database_disk_fails() {
     if cannot_mount() {
         return;
     }

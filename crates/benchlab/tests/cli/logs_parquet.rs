@@ -118,7 +118,7 @@ fn pareto(analysis: &LogAnalysis) -> Vec<String> {
 }
 
 #[test]
-fn duckdb_makes_the_report_s_table_of_the_records() {
+fn duckdb_computes_the_reports_table_from_the_records() {
     let project = Project::noop(&[]);
     let (first, second) = (project.join("a.log"), project.join("b.log"));
     // There are more rows than fit into a row group.
@@ -180,7 +180,7 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
 
 /// Each machine stores the records of its own log.
 #[test]
-fn records_of_several_machines_are_one_table() {
+fn records_of_multiple_machines_are_one_table() {
     let project = Project::noop(&[]);
     let folder = project.join("requests").display().to_string();
     for (more, message) in [

@@ -278,7 +278,7 @@ fn revisions_are_profiled_with_their_sources_and_history_follows_them() {
 }
 
 #[test]
-fn what_crashes_and_forks_is_shown_as_far_as_it_is_known() {
+fn crashing_and_forking_programs_are_shown_as_far_as_possible() {
     let folder = TempDir::new().expect("a folder");
     let source = "#include <stdlib.h>\n#include <unistd.h>\n#include <sys/wait.h>\nint main(void) {\n\
                   volatile char *p = malloc(5000); p[0] = 1;\nif (fork() == 0) _exit(0);\nwait(0); abort(); }\n";
@@ -306,7 +306,7 @@ fn what_crashes_and_forks_is_shown_as_far_as_it_is_known() {
 }
 
 #[test]
-fn what_takes_too_long_is_stopped_and_shown() {
+fn programs_that_take_too_long_are_stopped_and_shown() {
     let folder = TempDir::new().expect("a folder");
     let output = profile(
         folder.path(),

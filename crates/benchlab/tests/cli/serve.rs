@@ -158,7 +158,7 @@ fn text(page: &str) -> String {
 }
 
 #[test]
-fn pages_say_what_the_other_verbs_say() {
+fn pages_show_the_same_as_the_other_commands() {
     let (project, [a, b]) = project_with_two_runs();
     let served = Served::start(&project);
     // A busy machine does not compute the results while the list waits for them.
@@ -247,7 +247,7 @@ fn pages_say_what_the_other_verbs_say() {
 }
 
 #[test]
-fn other_sites_are_kept_out() {
+fn other_sites_are_rejected() {
     let (project, [a, _]) = project_with_two_runs();
     let served = Served::start(&project);
     for path in [
@@ -301,7 +301,7 @@ fn other_sites_are_kept_out() {
 }
 
 #[test]
-fn no_name_leads_out_of_the_folder() {
+fn no_name_leads_out_of_the_directory() {
     let (project, [a, _]) = project_with_two_runs();
     fs::copy(file(&project, &a), project.join("outside.lab")).unwrap();
     let served = Served::start(&project);
@@ -334,7 +334,7 @@ fn no_name_leads_out_of_the_folder() {
 }
 
 #[test]
-fn only_who_has_the_token_deletes() {
+fn deleting_requires_the_token() {
     let (project, [a, b]) = project_with_two_runs();
     let served = Served::start(&project);
     let (cookie, token) = (served.cookie(), served.token.clone());
@@ -397,7 +397,7 @@ fn only_who_has_the_token_deletes() {
 }
 
 #[test]
-fn what_somebody_sent_is_borne() {
+fn hostile_names_are_escaped_on_pages() {
     let (project, [a, b]) = project_with_two_runs();
     let evil = "<script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}\u{1b}[31m";
     let db = Connection::open(file(&project, &a)).unwrap();

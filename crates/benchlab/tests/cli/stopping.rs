@@ -351,7 +351,7 @@ fn a_terminal_s_ctrl_c() {
 /// `timeout` signals its command and then the process group, which contains the command. Two kinds of signals
 /// stand for them, because a process receives a pending signal once.
 #[test]
-fn a_signal_that_comes_twice_at_once_is_one() {
+fn two_simultaneous_signals_count_once() {
     let diary = Diary::new(&[]);
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "perform", 5));
@@ -438,7 +438,7 @@ fn a_run_that_was_read_and_then_killed_is_complete() {
 }
 
 #[test]
-fn what_cannot_be_resumed_says_why() {
+fn runs_that_cannot_be_resumed_report_the_reason() {
     let source = "sources = [\"source\"]\ndriver";
     let project = Project::noop(&[subject("third", &["plain.py"]).replace("driver", source)]);
     fs::write(project.join("source"), "one").unwrap();
@@ -468,7 +468,7 @@ fn what_cannot_be_resumed_says_why() {
 }
 
 #[test]
-fn figures_of_others_cannot_be_resumed() {
+fn imported_runs_cannot_be_resumed() {
     let project = Project::noop(&[]);
     let file = project.join("imported.lab");
     let run = lab_store::RunWriter::create(&file, "1", 1.0).unwrap();

@@ -75,7 +75,7 @@ fn changes_are_shown_with_their_caveats_and_exported() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_an_error_with_what_to_do() {
+fn incomparable_runs_are_errors_with_advice() {
     let (project, [first, second]) = project_with_two_runs();
     let missing = project.join("missing.lab");
     diff(&project, &[&first, &missing], &[])

@@ -87,7 +87,7 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
 }
 
 #[test]
-fn a_pilot_that_had_no_time_is_made_again_where_nothing_was_measured_yet() {
+fn a_cut_short_pilot_is_repeated_unless_blocks_were_measured() {
     let subjects = ["honest", "slow"].map(|name| subject(name, &["compiling.py", name]));
     let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
     let interrupt = |words: &[&str], class_is: &dyn Fn(WarmUp) -> bool| {
@@ -147,7 +147,7 @@ fn a_subject_with_long_operations_needs_ten_batches_without_helper_threads() {
 
 /// A warm-up of 120 batches of 50 ms takes ten times as long as a pilot may take.
 #[test]
-fn a_subject_that_compiles_is_not_classed_by_few_batches() {
+fn a_compiling_subject_is_not_classified_by_few_batches() {
     let subjects = ["honest", "slowly_compiling"];
     let subjects = subjects.map(|name| subject(name, &["compiling.py", name]));
     let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
@@ -161,7 +161,7 @@ fn a_subject_that_compiles_is_not_classed_by_few_batches() {
 
 /// A helper thread works like a JIT compiler, but the subject's language has no compiler thread.
 #[test]
-fn a_program_with_worker_threads_is_not_taken_for_one_that_compiles() {
+fn a_program_with_worker_threads_does_not_count_as_compiling() {
     let subjects = ["honest", "compiling"].map(|name| subject(name, &["compiling.py", name]));
     let text = COMPUTE.to_owned() + &subjects.concat();
     let project = Project::with_text(&text.replace("language = \"Python\"", "language = \"Go\""));

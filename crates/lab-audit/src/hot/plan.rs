@@ -497,7 +497,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_years_of_a_disk_are_what_it_endures_by_what_is_written_a_day() {
+    fn the_lifetime_of_a_disk_is_its_endurance_divided_by_daily_writes() {
         let endurance = Endurance {
             left: 3650.0 * 10.0 * MIB,
             by: "a test",

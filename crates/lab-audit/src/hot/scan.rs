@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_files_tell_what_was_read_and_what_was_written() {
+    fn file_times_show_reads_and_writes() {
         let folder = tempfile::TempDir::new().expect("a folder");
         let under = folder.path();
         let began = SystemTime::now();

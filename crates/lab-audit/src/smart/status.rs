@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn smartctl_says_itself_why_it_shows_nothing() {
+    fn smartctl_reports_why_it_shows_nothing() {
         let message = |text: &str, severity: &str| json!({"smartctl": {"messages": [{"string": text, "severity": severity}]}});
         let bridge = "/dev/sdq: Unknown USB bridge [0x1234:0x5678 (0x100)]";
         assert_eq!(

@@ -75,7 +75,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn others_are_counted_and_the_server_is_not() {
+    fn other_processes_are_counted_and_the_server_is_not() {
         let start = || {
             let mut shell = Command::new("sh");
             shell.args(["-c", "while :; do :; done"]);

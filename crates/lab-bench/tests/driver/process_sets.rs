@@ -29,7 +29,7 @@ fn fake() -> Fake<'static> {
 }
 
 #[test]
-fn processes_serve_their_blocks_and_end_then() {
+fn processes_serve_their_blocks_and_then_exit() {
     let (plan, fake) = (nested(100), fake());
     let file = File::new(&plan);
     let journal = fake.journal.clone();
@@ -127,7 +127,7 @@ fn rehearsed_turns_are_spread_over_the_points() {
 }
 
 #[test]
-fn a_run_that_is_resumed_begins_another_set() {
+fn a_resumed_run_begins_a_new_set() {
     let plan = nested(100);
     let file = File::new(&plan);
     let interrupted = Fake {

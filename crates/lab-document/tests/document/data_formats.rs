@@ -87,7 +87,7 @@ fn figures_are_xml_that_the_importer_reads() {
 }
 
 #[test]
-fn a_subject_by_itself_is_a_file_that_earlier_tools_read() {
+fn a_single_subject_is_a_file_that_earlier_tools_read() {
     let files = xml::per_subject(&sample::document());
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(
@@ -106,7 +106,7 @@ fn a_subject_by_itself_is_a_file_that_earlier_tools_read() {
 }
 
 #[test]
-fn mean_times_and_their_counts_are_exchanged_where_they_are_known() {
+fn mean_times_and_counts_are_exchanged_if_known() {
     let row = |metric: Metric, value: f64| Row {
         value: Some(Quantity::exact(value, metric.unit.clone())),
         ..sample::row("ada", "select", metric)

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_s3_does_by_itself_is_no_request() {
+    fn operations_of_s3_itself_are_not_requests() {
         let expired = r#"79a59df900b949e5 bucket1 [06/Feb/2019:00:00:38 +0000] - AmazonS3 3E57427F3EXAMPLE S3.EXPIRE.OBJECT a/b - - - - 113 - - "-" "-" - x - - - - - -"#;
         assert_eq!(read(expired), (LineKind::Other, Vec::new()));
         for bad in [

@@ -89,7 +89,7 @@ fn no_sentence_names_a_target_twice() {
 
 /// With few blocks, a tie only means that the comparison is still inconclusive.
 #[test]
-fn a_run_that_decided_nothing_says_so_and_how_to_go_on() {
+fn an_inconclusive_run_gets_advice() {
     let mut run = support::sample(2);
     run.ending = Some(Ending::Interrupted);
     let samples = run.blocks.iter_mut().flat_map(|block| &mut block.samples);

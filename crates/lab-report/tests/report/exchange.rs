@@ -64,7 +64,7 @@ fn written_values_are_read_back() {
 /// - The value of the sweep is the last word of a title that has at least 14 letters.
 /// - All attributes of `<benchmark>` are integers.
 #[test]
-fn each_subject_has_a_file_that_the_earlier_reader_takes() {
+fn each_subject_has_a_file_for_the_earlier_parser() {
     let files = xml::per_subject(&document(&support::sample(3)));
     assert_eq!(files.len(), 6);
     for file in files {
@@ -143,7 +143,7 @@ fn files_of_the_earlier_tools_are_read() {
 }
 
 #[test]
-fn errors_say_what_and_where() {
+fn errors_have_a_reason_and_a_position() {
     let error_of = |text: &str| read(text).expect_err("an error");
     let wrap = |time: &str| {
         format!(
@@ -190,7 +190,7 @@ fn errors_say_what_and_where() {
 }
 
 #[test]
-fn bombs_are_refused() {
+fn xml_bombs_are_rejected() {
     let bomb = "<!DOCTYPE b [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]>\n<benchmark language='&b;'/>";
     assert!(
         read(bomb)
@@ -235,7 +235,7 @@ proptest! {
 
     /// Importing a corrupted file results in plausible values, or in an error with its position.
     #[test]
-    fn mutated_files_never_break_the_reader(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..12)) {
+    fn mutated_files_never_panic(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..12)) {
         let mut bytes = xml::render(&document(&support::imported())).into_bytes();
         for (index, byte, kind) in edits {
             let at = index.index(bytes.len().max(1));

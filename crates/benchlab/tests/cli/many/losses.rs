@@ -47,7 +47,7 @@ fn assert_account(run: &Run) {
 }
 
 #[test]
-fn the_load_goes_on_without_an_agent_that_is_killed() {
+fn the_load_continues_without_a_killed_agent() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let lab = directory.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     send_signal(children(lab.id())[1], Signal::SIGKILL);
@@ -63,7 +63,7 @@ fn the_load_goes_on_without_an_agent_that_is_killed() {
 }
 
 #[test]
-fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
+fn the_load_continues_without_a_frozen_agent_which_is_killed() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let lab = directory.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     let frozen = children(lab.id())[0];
@@ -215,7 +215,7 @@ fn agents_end_if_their_coordinator_is_silent() {
 }
 
 #[test]
-fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
+fn ctrl_c_ends_all_agents_and_the_load_can_be_resumed() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [

@@ -116,7 +116,7 @@ impl Drop for Networks {
 
 /// Runs all tests on a single set of networks, because the addresses are fixed.
 #[test]
-fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
+fn an_agent_on_a_worse_link_is_named_and_can_be_excluded() {
     let Some(networks) = Networks::new() else {
         return;
     };

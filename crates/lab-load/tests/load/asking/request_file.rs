@@ -221,7 +221,7 @@ fn a_path_needs_a_server() {
 /// Mutated files are either rejected, or parsed into requests that can be rendered and that another
 /// parser accepts.
 #[test]
-fn no_file_makes_it_panic() {
+fn no_request_file_panics() {
     let folder = Folder::new();
     let mut random = SmallRng::seed_from_u64(7);
     let mut read = 0;
