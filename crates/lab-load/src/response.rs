@@ -21,7 +21,7 @@ pub struct ResponseReader {
     partial: Vec<u8>,
 }
 
-/// A complete response.
+/// A response that was parsed completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseEnd {
     /// The status code.

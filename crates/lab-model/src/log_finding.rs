@@ -62,7 +62,7 @@ pub enum LogAssumption {
     },
     /// Some spans have no start, no end, or an end before the start, so their durations are unknown.
     UntimedSpans {
-        /// The number of these spans.
+        /// The number of such spans.
         spans: u64,
     },
     /// Many requests have no duration.

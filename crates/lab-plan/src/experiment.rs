@@ -21,7 +21,7 @@ use toml::Spanned;
 /// An experiment as defined by its file.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// The name of its directory.
+    /// The name of the experiment's directory.
     pub name: String,
     /// The display title.
     pub title: String,

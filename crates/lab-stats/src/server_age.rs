@@ -29,7 +29,7 @@ pub struct ServerAge {
     pub expected_ns: Option<f64>,
     /// The number of processes whose turns count.
     pub processes: u32,
-    /// The number of these processes whose turns were not at the steady level.
+    /// The number of processes whose turns count but were not at the steady level.
     pub processes_off: u32,
     /// The state of the server during its turns.
     pub state: AgeState,

@@ -153,7 +153,8 @@ pub struct Pattern {
     has_java_marks: bool,
     /// The durations whose unit the server does not define.
     check: UnitCheck,
-    /// The number of these durations, and the number of zeros among them.
+    /// The number of durations whose unit the server does not define, and the number of zeros among
+    /// them.
     checked: u64,
     zeros: u64,
     /// The number of lines in which another duration contradicts the assumed unit.

@@ -133,9 +133,9 @@ fn message_time(heads: &[SampledHead]) -> usize {
 /// A column of times in a sample.
 struct TimeColumn {
     heads: usize,
-    /// The number of different times.
+    /// The number of different timestamps.
     values: usize,
-    /// The number of times that are earlier than the previous time.
+    /// The number of timestamps that are earlier than the previous timestamp.
     steps_back: usize,
 }
 

@@ -619,7 +619,7 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii() == b.trim_ascii()
 }
 
-/// Returns true if the text of a plan is that of the statement, or if the statement executes what
+/// Returns true if the text of a plan equals the statement's text, or if the statement executes what
 /// the text prepares.
 fn is_execution(statement: &[u8], plan: &[u8]) -> bool {
     let name = |text: &[u8], keyword: &[u8]| {

@@ -327,7 +327,7 @@ struct LineFlags {
     has_empty_duration: bool,
     has_empty_status: bool,
     has_statement: bool,
-    /// True if the category is that of messages about a part of a request.
+    /// True if the category marks messages about a part of a request.
     is_of_part: bool,
     has_shared_id: bool,
     /// True if the path is not in an array.

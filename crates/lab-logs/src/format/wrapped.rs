@@ -141,7 +141,7 @@ fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
 impl WrappedLog {
     /// Parses a line, whose text can have multiple lines, and passes its entries to `sink`.
     ///
-    /// An entry without a time has that of the outer line.
+    /// An entry without a time gets the time of the outer line.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let text = match self.wrapping.unwrap(line) {
             Unwrapping::Text(text) => text,

@@ -134,7 +134,7 @@ impl ApiServer {
     }
 }
 
-/// Returns true if kubectl is installed in version 1.31 or newer, which uses WebSockets.
+/// Returns true if kubectl 1.31 or newer, which uses WebSockets, is installed.
 fn has_client() -> bool {
     let mut command = Command::new("kubectl");
     command.args(["version", "--client", "--output=json"]);
