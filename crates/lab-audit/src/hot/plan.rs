@@ -148,7 +148,7 @@ pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
         (Placement::Fast, format!("to {mount}")),
         (Placement::Slow, format!("off {mount}")),
         (Placement::Memory, "to memory".into()),
-        (Placement::NoRoom, "with no room there".into()),
+        (Placement::NoRoom, "left in place for lack of space".into()),
     ];
     let move_text = |(placement, direction): (Placement, String)| {
         let moved = folders
@@ -492,7 +492,7 @@ pub(super) mod tests {
         );
         assign_placements(&mut folders, Some(fast().free), 1000 << 20);
         let expected = "The plan: 1 directory to /mnt/ssd, 1 directory to memory, 1 directory \
-            with no room there. ";
+            left in place for lack of space. ";
         assert_eq!(plan_sentence(&folders, &fast()), expected);
     }
 
