@@ -539,7 +539,7 @@ fn tags_of_a_repository_are_releases() {
         .says(&["--git-tags /", "git repository"]);
 }
 
-/// Waits until a process has read a file that it follows to its end.
+/// Waits until a process has read to the end of a file that it follows.
 #[track_caller]
 pub fn wait_until_read(process: &Child, file: &str) {
     let folder = |name| PathBuf::from(format!("/proc/{}/{name}", process.id()));

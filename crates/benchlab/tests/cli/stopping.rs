@@ -348,8 +348,8 @@ fn a_terminal_s_ctrl_c() {
     diary.assert_none_running();
 }
 
-/// `timeout` signals its command and then the process group, which contains the command. Two kinds of signals
-/// stand for them, because a process receives a pending signal once.
+/// `timeout` signals its command and then the process group, which contains the command. The test
+/// sends two different signals instead, because a signal that is already pending is not added.
 #[test]
 fn two_simultaneous_signals_count_once() {
     let diary = Diary::new(&[]);

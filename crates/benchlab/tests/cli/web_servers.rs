@@ -421,7 +421,7 @@ fn a_server_has_no_turn_while_it_still_computes_by_itself() {
     assert!(log.iter().any(|line| line.contains("compiled")), "{log:#?}");
 }
 
-/// A virtual machine that has not closed a connection during its warm-up compiles again in the
+/// If a server closes no connection during its warm-up, its JIT compiler compiles again in the
 /// blocks, after the first connections are closed.
 #[test]
 fn each_round_of_a_warm_up_opens_new_connections() {

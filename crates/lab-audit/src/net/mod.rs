@@ -556,7 +556,7 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, object: &mu
     );
 }
 
-/// Sets the value that shows if both addresses belong to the same machine, judging by their
+/// Sets the value that shows whether both addresses belong to the same machine, judging by their
 /// canonical and reverse names.
 fn set_ends([v4, v6]: &[AddressNames; 2], object: &mut AuditObject) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());

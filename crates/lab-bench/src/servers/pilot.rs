@@ -307,9 +307,9 @@ impl<'w, 'y> Warming<'w, 'y> {
 
     /// Opens many connections. A round closes them at its end.
     ///
-    /// The turns of blocks do the same. A virtual machine that has not closed a connection for some
-    /// time compiles again after it closes one, and each of the next 100,000 or so requests then
-    /// costs more.
+    /// The turns of blocks do the same. A JIT compiler whose server has not closed a connection for
+    /// some time compiles again after the server closes one, and each of the next 100,000 or so
+    /// requests then costs more.
     fn connect(&self, server: &RunningServer) -> SubjectResult<Engine> {
         self.setup
             .generator(server, self.point, self.proven, None, 0)

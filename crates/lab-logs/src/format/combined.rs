@@ -576,7 +576,7 @@ fn longest_field(lines: &[CombinedFields], durations: &[&Duration]) -> Option<Du
     })
 }
 
-/// The minimum number of values that show what they count.
+/// The minimum number of values from which the meaning of a field is inferred.
 const MIN_NUMBERS: usize = 10;
 /// The maximum plausible size of a response's headers, in bytes.
 const MAX_HEADERS: u64 = 2_048;

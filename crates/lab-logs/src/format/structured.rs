@@ -198,7 +198,7 @@ enum Stage {
 /// A point in time as written in a line.
 #[derive(Clone, Copy, Debug)]
 struct WrittenTime {
-    /// Nanoseconds since 1970, as if it were UTC.
+    /// The written date and time in ns since 1970, with the offset ignored.
     ns: i128,
     /// The offset from UTC in seconds, or `None` if the time has no offset.
     offset_s: Option<i32>,

@@ -105,7 +105,7 @@ fn callgrind_with_caller_suffixes_is_parsed() {
     assert_eq!(function(&profile, "a.c", "main"), Some(vec![1]));
 }
 
-/// Since 3.21, the file names the caches only if they were simulated.
+/// Since Valgrind 3.21, a file describes the caches only if they were simulated.
 #[test]
 fn cachegrind_without_caches_is_read() {
     let file = "cmd: a\nevents: Ir\nfl=a.c\nfn=f\n3 5\nsummary: 5\n";
