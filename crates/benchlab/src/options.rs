@@ -30,7 +30,7 @@ pub struct AgentPlacement {
 pub struct NamedLauncher {
     /// The text, such as `ssh:HOST`. It does not depend on the current directory.
     pub words: String,
-    /// The launcher.
+    /// The launcher that the text selects.
     pub launcher: Arc<dyn Launcher>,
 }
 
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_parameter_has_a_set_of_its_own() {
+    fn each_parameter_has_its_own_set() {
         let set = |word: &str| set_values(&[word.to_owned()]);
         let values = set("limit=1,100").ok();
         let expected = ["1", "100"].map(String::from).to_vec();

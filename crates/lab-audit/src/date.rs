@@ -93,7 +93,7 @@ pub fn day(unix_seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn dates_of_http_are_read() {
+    fn http_dates_are_parsed() {
         let at = super::unix_seconds("Sun, 06 Nov 1994 08:49:37 GMT");
         assert_eq!(at, Some(784_111_777.0));
         assert_eq!(super::unix_seconds("soon"), None);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_of_cookies_are_read_as_browsers_read_them() {
+    fn cookie_dates_are_parsed_like_browsers_do() {
         for text in [
             "Sun, 06 Nov 1994 08:49:37 GMT",
             "Sunday, 06-Nov-94 08:49:37 GMT",

@@ -14,7 +14,7 @@ use std::time::UNIX_EPOCH;
 /// The content of an imported file.
 #[derive(Clone, Debug)]
 pub struct ImportedFile {
-    /// The format.
+    /// The format in which the file was read.
     pub format: ImportFormat,
     /// The results, with one entry for each subject. Never empty.
     pub imports: Vec<Imported>,

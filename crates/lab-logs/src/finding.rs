@@ -134,14 +134,14 @@ pub enum LogsFinding {
     WithoutStatus {
         /// The number of requests without a status.
         requests: u64,
-        /// The number of all requests.
+        /// The total number of requests.
         of: u64,
     },
     /// A few requests have no duration.
     WithoutDuration {
         /// The number of requests without a duration.
         requests: u64,
-        /// The number of all requests.
+        /// The total number of requests.
         of: u64,
     },
     /// The last line of a log is cut off.
@@ -263,14 +263,14 @@ pub enum GateProblem {
     UnknownStatus {
         /// The number of requests without a status.
         requests: u64,
-        /// The number of all requests.
+        /// The total number of requests.
         of: u64,
     },
     /// Lines that could not be parsed could change the result.
     Malformed {
         /// The number of lines that could not be parsed.
         lines: u64,
-        /// The number of all lines.
+        /// The total number of lines.
         of: u64,
     },
     /// The value exceeds one hour, above which percentiles do not distinguish values.

@@ -20,7 +20,7 @@ const NAME_HEAD: usize = 110;
 const MAX_ROWS: usize = 8;
 /// The maximum depth of nested VALUES clauses whose rows are merged.
 const MAX_DEPTH: usize = 16;
-/// The name for statements whose text is not in the log, only their duration.
+/// The name for statements of which the log contains only the duration.
 pub const UNKNOWN: &str = "(statement not in the log)";
 /// The name for statements that contain only comments and blanks.
 const EMPTY: &str = "(empty statement)";
@@ -616,7 +616,7 @@ mod tests {
         assert!(!postgresql(&deep).is_empty());
     }
 
-    /// A truncated string shows nothing about the server's quotes.
+    /// A truncated string does not show whether the server quotes names or strings with `"`.
     #[test]
     fn a_truncated_statement_folds_like_its_query() {
         for (statement, query) in [

@@ -33,7 +33,7 @@ pub enum TokenKind {
     Literal,
     /// A keyword, or an unquoted name.
     Word,
-    /// A quoted name.
+    /// A name in quotes or backticks.
     QuotedName,
     /// Any other single byte, an operator, or the mark of an executable comment.
     Symbol,
@@ -42,7 +42,7 @@ pub enum TokenKind {
 /// A token of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// The kind.
+    /// The lexical kind of the token.
     pub kind: TokenKind,
     /// The byte range in the statement.
     pub bytes: Range<usize>,

@@ -55,7 +55,7 @@ pub struct ToolOutput {
 /// A value that was counted once per subject, such as its peak heap under Massif.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseFreeValue {
-    /// The subject.
+    /// The subject for which the value was counted.
     pub subject: SubjectId,
     /// The ID of a metric in [`crate::Run::metrics`].
     pub metric: String,
@@ -115,7 +115,7 @@ pub struct ImportedSeries {
     pub case: String,
     /// The benchmark's parameters.
     pub params: Vec<(String, String)>,
-    /// The metric.
+    /// The metric, with its name and its unit.
     pub metric: Metric,
     /// The values of each process in the metric's unit, in chronological order. There is at least
     /// one process with one value.

@@ -79,7 +79,7 @@ pub struct QueryWithin {
     pub page_ns: u64,
 }
 
-/// A log file.
+/// A log file that was read, and the extent of its content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogFile {
     /// The file's name. `-` is standard input.
@@ -144,7 +144,7 @@ impl PageKind {
 /// A page or a query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogPage {
-    /// The kind.
+    /// The kind of entry: a page, a query, or the sum of a crawler's requests or of health checks.
     pub kind: PageKind,
     /// For a page, the route, preceded by the method unless it is GET. For a query, the statement.
     pub name: String,

@@ -62,14 +62,14 @@ pub enum LogAssumption {
     },
     /// Some spans have no start, no end, or an end before the start, so their durations are unknown.
     UntimedSpans {
-        /// The number of these spans.
+        /// The number of such spans.
         spans: u64,
     },
     /// Many requests have no duration.
     MissingDurations {
         /// The number of requests without a duration.
         requests: u64,
-        /// The number of all requests.
+        /// The total number of requests.
         of: u64,
     },
     /// Lines that end a request have an ID that multiple unfinished requests share. Each is assumed
@@ -109,7 +109,7 @@ pub enum LogAssumption {
     RepeatedHour,
     /// The time zone is given as an ambiguous abbreviation.
     AmbiguousZone {
-        /// The abbreviation.
+        /// The abbreviation, as written in the log.
         word: String,
         /// The offset of the assumed zone, in seconds east of UTC.
         offset_s: i32,
@@ -120,7 +120,7 @@ pub enum LogAssumption {
     },
     /// A time zone abbreviation is unknown, and timestamps with it are read as UTC.
     UnknownZone {
-        /// The abbreviation.
+        /// The abbreviation, as written in the log.
         word: String,
     },
 }
@@ -128,11 +128,11 @@ pub enum LogAssumption {
 /// The results that an assumption affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssumptionKind {
-    /// Durations: their unit, the field that contains them, or the requests without one.
+    /// Durations: their unit, the field that contains them, or the requests without a duration.
     Durations,
     /// Timestamps: their zone or date.
     Times,
-    /// Requests: which lines describe one.
+    /// Requests: the lines that count as requests.
     Requests,
     /// The logged durations end before the response is complete.
     LowerBounds,
@@ -236,7 +236,7 @@ pub enum LogAdvice {
     TimesInUtc,
     /// The time zone in a log is an unambiguous abbreviation.
     ZoneRead {
-        /// The abbreviation.
+        /// The abbreviation, as written in the log.
         word: String,
         /// The offset of the zone, in seconds east of UTC.
         offset_s: i32,

@@ -51,13 +51,13 @@ enum GateMetric {
 pub struct JudgedGate {
     /// The condition as the user wrote it.
     pub condition: String,
-    /// The subject.
+    /// The subject that was judged.
     pub subject: SubjectId,
     /// The point. `None` means the whole run.
     pub point: Option<PointId>,
     /// The judged metric. A condition on `any` is judged for each metric with a verdict.
     pub metric: Metric,
-    /// The decision.
+    /// The outcome of the condition: passed, failed or inconclusive.
     pub decision: Decision,
     /// The judged value, or the reason why no value was judged.
     pub found: GateFound,
@@ -78,7 +78,7 @@ pub enum GateFound {
     },
     /// The subject's value divided by the baseline's value.
     Ratio {
-        /// The baseline.
+        /// The subject whose value is the divisor.
         baseline: SubjectId,
         /// The ratio. Its confidence level is 0 if both values are counts.
         ratio: Interval,
@@ -607,7 +607,7 @@ pub struct ChangeCondition {
 pub struct JudgedChange<'b> {
     /// The condition as the user wrote it.
     pub condition: String,
-    /// The decision.
+    /// The outcome of the condition: passed, failed or inconclusive.
     pub decision: Decision,
     /// The change, or `None` if the runs have no comparable value of the condition's metric.
     pub found: Option<(&'b Changed, Interval)>,
@@ -649,7 +649,7 @@ impl ChangeCondition {
         let requested = 1.0 + self.change;
         let is_meant = |changed: &&Changed| {
             let names = self.metric.as_ref().is_none_or(|m| *m == changed.metric);
-            // The second copy of the baseline shows the noise only.
+            // The second copy of the baseline shows only noise.
             names && !(changed.relative && changed.reference)
         };
         let judged = between.judged().filter(is_meant).map(|changed| {

@@ -24,7 +24,7 @@ fn plan(project: &Project, args: &[&str]) -> String {
     let text = &planned.stdout;
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert!(wide.is_none(), "{wide:?}\n{text}");
-    assert!(project.files().is_empty(), "nothing is saved");
+    assert!(project.files().is_empty(), "a dry run must not save a file");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -87,7 +87,7 @@ fn points_are_listed_for_each_target() {
 }
 
 #[test]
-fn a_number_of_blocks_takes_as_long_as_those_of_the_last_run() {
+fn the_duration_is_predicted_from_the_last_run() {
     let project = Project::noop(&[]);
     let words = ["compare", "true", "true", "--as", "short", "--blocks", "2"];
     let text = plan(&project, &words);
@@ -117,7 +117,7 @@ fn revisions_are_resolved_and_not_checked_out() {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(project.path()).output();
-        let output = output.expect("git is there");
+        let output = output.expect("git is installed");
         assert!(output.status.success(), "{args:?}");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
@@ -208,5 +208,5 @@ fn a_load_sends_no_request() {
         &one,
         &["for 5 s of load in total", "100 requests per second"],
     );
-    assert!(server.accept().is_err(), "no connection was made");
+    assert!(server.accept().is_err(), "a dry run must not connect");
 }

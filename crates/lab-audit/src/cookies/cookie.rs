@@ -108,7 +108,7 @@ pub fn field_bytes(sent: &[SentCookie]) -> usize {
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestKind {
-    /// A page.
+    /// A request for an HTML document.
     Page,
     /// A call from a script.
     Api,

@@ -44,7 +44,10 @@ pub const RESOURCE: Class = Class {
         ("encoding", "content coding"),
         ("compressible", "whether compression is worth trying"),
         ("bytes", "bytes of the body as sent"),
-        ("incomplete", "why the body is incomplete, or no"),
+        (
+            "incomplete",
+            "why the body is incomplete; no if it is complete",
+        ),
         ("received", "bytes of an incomplete body"),
         ("saved", "bytes that gzip would save"),
         (

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_show_who_made_an_answer() {
+    fn fields_show_which_server_sent_a_response() {
         let server_of = |fields: &[(&str, &str)]| {
             let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
             served_by(&PageResponse {

@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_a_model_that_smartctl_does_not_know_are_not_believed() {
+    fn attribute_names_of_unknown_models_are_ignored() {
         let mut json = known_ssd(&[
             (177, "Wear_Leveling_Count", 3, "60"),
             (241, "Total_LBAs_Written", 99, "4"),

@@ -109,10 +109,10 @@ fn attributes_failed(json: &Json, when: &str, value: &str) -> Vec<String> {
     failed.take(MAX_WARNINGS).map(label).collect()
 }
 
-/// Returns the reason for which smartctl shows nothing about the disk's health.
+/// Returns the reason why smartctl shows nothing about the disk's health.
 ///
-/// Its messages include hints that are not about the missing data, so they only count if there is
-/// no error and the disk supports SMART.
+/// smartctl's messages include hints that are not about the missing data, so messages count only if
+/// there is no error and the disk supports SMART.
 pub(super) fn no_data_reason(json: &Json) -> String {
     let support = &json["smart_support"];
     let flag = |name: &str| support[name].as_bool();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn smartctl_says_itself_why_it_shows_nothing() {
+    fn smartctl_reports_why_it_shows_nothing() {
         let message = |text: &str, severity: &str| json!({"smartctl": {"messages": [{"string": text, "severity": severity}]}});
         let bridge = "/dev/sdq: Unknown USB bridge [0x1234:0x5678 (0x100)]";
         assert_eq!(

@@ -217,7 +217,7 @@ fn separators_and_quantcast_are_not_google_analytics() {
 }
 
 #[test]
-fn no_value_is_kept_anywhere() {
+fn no_cookie_value_is_stored() {
     let secret = "s3cr3tvalue";
     let text = har(&[(
         "http://a.example/",
@@ -260,7 +260,7 @@ fn jars_tables_and_lines_are_read() {
                 .is_some_and(|a| a.host_only && a.lifetime_s.is_none())
     );
     let sent: Vec<usize> = jar.requests[0].indexes().collect();
-    assert_eq!(sent, [0], "the second is for /x");
+    assert_eq!(sent, [0], "the second cookie is for /x");
     let table = observe(
         "Name\tValue\tDomain\tPath\tExpires / Max-Age\tSize\tHttpOnly\tSecure\tSameSite\nsid\tabc\t.a.example\t/\tSession\t6\t✓\t\tLax\n",
     );
@@ -501,7 +501,7 @@ fn the_path_that_a_cookie_needs_is_computed() {
         "{line}"
     );
     let (_, line) = seen_and_fix(&har(["/app/cart", "/"]), "cookie-path");
-    assert_eq!(line, "", "pages everywhere need it");
+    assert_eq!(line, "", "the cookie is needed on pages everywhere");
 }
 
 /// Returns the only cookie that a field sets.
@@ -620,7 +620,7 @@ fn a_recommended_line_is_accepted_by_browsers() {
 
 /// Browsers reject a whole top-level domain, unless the host itself has this name (RFC 6265, 5.3).
 #[test]
-fn a_top_level_domain_is_no_domain_of_a_cookie() {
+fn a_top_level_domain_is_not_a_cookies_domain() {
     for (host, domain, expected) in [
         ("www.a.example", "example", None),
         ("www.a.example", ".example", None),
@@ -826,7 +826,7 @@ fn a_login_is_known_by_words_of_its_name() {
 }
 
 #[test]
-fn domains_tell_what_is_there_twice() {
+fn domains_show_duplicate_cookies() {
     let text = har(&[
         (
             "https://www.a.example/",
@@ -919,7 +919,7 @@ fn binary_input_is_not_a_table() {
 /// The cost of the first request of a connection does not depend on earlier requests of other
 /// kinds.
 #[test]
-fn http2_has_each_kind_as_if_it_were_the_first() {
+fn http2_costs_count_each_kind_as_the_first_request() {
     let cookie = "sid=0123456789; theme=dark";
     let bytes_of = |order: [(&str, &str); 2]| {
         let entries = order.map(|(path, kind)| (path, kind, cookie, &[][..]));
@@ -976,7 +976,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_text_is_read_or_refused(text in "[ -~\t\n\u{1b}é]{0,300}") {
+    fn any_text_is_parsed_or_rejected(text in "[ -~\t\n\u{1b}é]{0,300}") {
         let mut collector = Collector::new().expect("random numbers");
         if collector.text(&text).is_ok() {
             audit_of(&collector.done());

@@ -184,7 +184,7 @@ fn a_page_from_the_cache_is_judged_by_the_fields_that_it_has() {
 /// Sizes of a HAR (HAR 1.2, `response` and `content`): `size` is decoded, `bodySize` is sent, and -1
 /// is unknown. `_transferSize` is Chrome's size of head and body.
 #[test]
-fn bytes_are_those_that_were_sent() {
+fn bytes_are_counted_as_sent() {
     let br = [("Content-Type", "text/css"), ("Content-Encoding", "br")];
     let plain = &br[..1];
     type SizeCase<'a> = (&'a [(&'a str, &'a str)], Value, Option<f64>);

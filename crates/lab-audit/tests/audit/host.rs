@@ -558,7 +558,7 @@ fn a_machine_that_is_set_up_well_has_nothing_bad() {
 }
 
 #[test]
-fn every_rule_is_good_here_and_finds_what_was_changed() {
+fn every_rule_is_good_and_detects_a_change() {
     let good_audit = audit(good().path());
     let folder = good();
     for (rule, object, state, path, text) in CHANGED {
@@ -657,7 +657,7 @@ fn unreadable_settings_are_unknown() {
 
 /// If any single file of a machine is missing, no finding becomes bad and no probe fails.
 #[test]
-fn a_file_that_is_missing_makes_nothing_bad() {
+fn a_missing_file_is_not_bad() {
     for (path, _) in GOOD {
         // The rule requires this timer.
         if path.ends_with("fstrim.timer") {
@@ -742,7 +742,7 @@ fn a_wear_attribute_with_an_unknown_unit_is_named() {
 }
 
 #[test]
-fn a_copy_without_the_folders_of_timers_tells_nothing_of_timers() {
+fn a_copy_without_timer_directories_has_unknown_timers() {
     let folder = good();
     fs::remove_dir_all(folder.path().join("etc/systemd")).expect("a folder");
     let audit = audit(folder.path());
@@ -812,7 +812,7 @@ fn partitions_are_listed_with_their_alignment_and_what_is_on_them() {
 }
 
 #[test]
-fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
+fn every_rule_has_a_reason_a_source_and_instructions() {
     let rules = [
         host::rules(),
         lab_audit::net::rules(),
@@ -841,7 +841,7 @@ fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
 }
 
 #[test]
-fn rules_in_a_folder_are_read_and_their_errors_say_where() {
+fn rules_in_a_directory_are_read_and_errors_have_positions() {
     let folder = TempDir::new().expect("a folder");
     let rule = |when: &str| {
         format!(
@@ -916,7 +916,7 @@ fn each_audit_takes_the_rules_of_its_classes() {
         ["net-mtu", "an-address"]
     );
     let rules = with_folder(nets, folder.path(), &net::CLASSES).expect("rules");
-    assert_eq!(rules.len(), count + 1, "one took the place of another");
+    assert_eq!(rules.len(), count + 1, "a rule replaced another rule");
     let of_cookies = own_rules(Vec::new(), &cookies::CLASSES);
     assert_eq!(of_cookies, ["a-cookie", "cookie-hosts"]);
     let of_sites = own_rules(Vec::new(), &site::CLASSES);

@@ -97,7 +97,7 @@ fn the_first_line_counts_and_every_rule_follows() {
 }
 
 #[test]
-fn where_no_rule_applies_it_says_why() {
+fn if_no_rule_applies_the_report_says_why() {
     let none = |rule: &str, reason: &str| AuditFinding {
         state: State::NotApplicable,
         seen: reason.into(),

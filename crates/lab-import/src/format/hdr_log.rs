@@ -130,7 +130,7 @@ fn decode(encoded: &str, deserializer: &mut Deserializer) -> Result<Histogram<u6
     }
     let bytes = BASE64_STANDARD.decode(encoded).map_err(|e| {
         format!(
-            "the histogram is not valid base64: {e}; the line is truncated, or of another version"
+            "the histogram is not valid base64: {e}; the line is truncated, or has an unsupported version"
         )
     })?;
     deserializer

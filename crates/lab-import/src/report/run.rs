@@ -15,7 +15,7 @@ use lab_stats::processes::{ALPHA, MARGIN, ProcessChange, changed, typical};
 /// The input for the report of an imported run.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportReport<'a> {
-    /// The run.
+    /// The imported run.
     pub run: &'a Run,
     /// The path of the run file as shown to users.
     pub file: &'a str,

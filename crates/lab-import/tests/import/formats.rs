@@ -37,7 +37,7 @@ fn each_format_is_detected() {
         assert_eq!(read.format.name, format, "{name}");
         let again = lab_import::read(&path(name), Some(read.format), &Limits::default());
         assert_eq!(
-            again.expect("the same format").imports,
+            again.expect("the files have the same format").imports,
             read.imports,
             "{name}"
         );
@@ -522,7 +522,7 @@ fn failed_and_skipped_tests_are_named_and_not_imported() {
 #[test]
 fn joined_files_are_processes() {
     let files = || (0..8).map(|_| file("criterion")).collect::<Vec<_>>();
-    let joined = join(files()).expect("files of one tool");
+    let joined = join(files()).expect("the files are from one tool");
     assert_eq!(
         shape(&series(&joined.imports, "one", "wall").processes),
         [100; 8]

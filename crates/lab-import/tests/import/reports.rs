@@ -60,7 +60,7 @@ const OLD: [f64; 12] = [
 ];
 
 #[test]
-fn one_process_says_so_and_how_to_measure_several() {
+fn one_process_causes_a_note_with_advice() {
     for (name, says) in [
         ("criterion", "--join"),
         ("go-count.txt", "append the outputs"),
@@ -265,7 +265,7 @@ fn more_of_a_rate_is_better() {
 }
 
 #[test]
-fn what_only_one_file_has_is_listed() {
+fn items_in_only_one_file_are_listed() {
     let document = compare(file("go-old.txt"), file("go-count.txt")).unwrap();
     assert!(!document.rows.is_empty());
     let [a, b] = ["a", "b"].map(|case| {

@@ -102,7 +102,7 @@ impl CommonPage<'_> {
         self.known().is_some_and(|ratio| ratio.low > limit)
     }
 
-    /// Returns the reason why the data cannot show if the page is slower.
+    /// Returns the reason why the data cannot show whether the page is slower.
     ///
     /// Returns `None` if the data show it, or if the page takes too small a fraction of the time to
     /// matter.

@@ -34,7 +34,7 @@ pub struct Duration {
     pub possible: Vec<u64>,
     /// True if another field may contain the durations instead.
     pub is_choice: bool,
-    /// True if the field is a whole number without a name or a unit, so it may be another number.
+    /// True if the field is a whole number without a name or a unit, so it may not be a duration.
     pub is_bare_number: bool,
     /// True if the next field is the unit: `0.200 ms`.
     pub has_unit_field: bool,
@@ -576,7 +576,7 @@ fn longest_field(lines: &[CombinedFields], durations: &[&Duration]) -> Option<Du
     })
 }
 
-/// The minimum number of values that show what they count.
+/// The minimum number of values from which the meaning of a field is inferred.
 const MIN_NUMBERS: usize = 10;
 /// The maximum plausible size of a response's headers, in bytes.
 const MAX_HEADERS: u64 = 2_048;

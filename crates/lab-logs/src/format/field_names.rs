@@ -293,7 +293,7 @@ pub struct Producer {
     /// Each field is a full path in the form that [`plain`] returns.
     marks: &'static [&'static [&'static str]],
     /// The field with the producer's durations, as the end of a path in the form that [`plain`]
-    /// returns. Empty means any, which only weak producers have.
+    /// returns. Empty means any field; only weak producers use this.
     ///
     /// The field matters because applications may log other durations, too.
     field: &'static str,

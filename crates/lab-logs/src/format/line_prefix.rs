@@ -44,7 +44,7 @@ impl Severity {
 /// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineTag {
-    /// A message.
+    /// A message, with its severity.
     Message(Severity),
     /// The statement of the previous message.
     Statement,

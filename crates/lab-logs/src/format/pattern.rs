@@ -107,7 +107,7 @@ enum UnitBasis {
     Defined,
     /// The text next to the field states the unit, as in `(%D ms)`.
     Stated,
-    /// The unit is assumed to be the unit of Apache. Other servers write this field in another
+    /// The unit is assumed to be the unit of Apache. Other servers write this field in a different
     /// unit.
     Assumed,
 }
@@ -153,7 +153,8 @@ pub struct Pattern {
     has_java_marks: bool,
     /// The durations whose unit the server does not define.
     check: UnitCheck,
-    /// The number of these durations, and the number of zeros among them.
+    /// The number of durations whose unit the server does not define, and the number of zeros among
+    /// them.
     checked: u64,
     zeros: u64,
     /// The number of lines in which another duration contradicts the assumed unit.
@@ -594,7 +595,8 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Finds the values from this piece on. Returns false if the rest of the line does not match.
+    /// Finds the values, starting with this piece. Returns false if the rest of the line does not
+    /// match.
     fn find(&mut self, index: usize, begin: usize) -> bool {
         let pieces = self.pieces;
         let Some(piece) = pieces.get(index) else {
@@ -628,7 +630,7 @@ impl Search<'_> {
         rest.iter().all(is_blank) || self.rules.has_more_fields && is_blank(&rest[0])
     }
 
-    /// Finds the values from a piece on that has no text after it.
+    /// Finds the values, starting with a piece that has no text after it.
     fn find_open(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let max = if piece.field.is_word() {
@@ -646,7 +648,7 @@ impl Search<'_> {
         }
     }
 
-    /// Finds the values from a piece on that ends at the first quotation mark without a `\`.
+    /// Finds the values, starting with a piece that ends at the first quotation mark without a `\`.
     fn find_quoted(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let mut marks = memchr::memchr_iter(b'"', rest);
@@ -656,7 +658,7 @@ impl Search<'_> {
             .is_some_and(|end| self.go_on(index, begin, end))
     }
 
-    /// Finds the values from a piece on that ends at its terminator.
+    /// Finds the values, starting with a piece that ends at its terminator.
     fn find_terminated(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let is_list = piece.field == PatternField::UpstreamList;
@@ -681,7 +683,7 @@ impl Search<'_> {
         false
     }
 
-    /// Finds the values from a piece on, if the values of that piece are self-delimiting.
+    /// Finds the values, starting with a piece whose values are self-delimiting.
     fn find_of_length(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let Some(end) = piece.field.length(rest) else {
@@ -901,8 +903,8 @@ const fn duration(scale: u64, step: u64) -> PatternField {
 struct JavaMarks {
     /// True if there is a field that Apache does not support.
     has_others: bool,
-    /// True for `%s`. Most Apache formats use `%>s`. `%S` means bytes in Apache and a session in
-    /// Tomcat.
+    /// True if the format contains `%s`. Most Apache formats use `%>s`. `%S` means bytes in Apache
+    /// and a session in Tomcat.
     has_status: bool,
     /// True for `%>s` or `%<s`.
     has_request_choice: bool,

@@ -552,8 +552,8 @@ impl TextMessages {
         time.is_some_and(is_time) || is_translated_head(line)
     }
 
-    /// Ends the open message of a source at a line that begins another message. Its severity is in
-    /// another language, or another program wrote it.
+    /// Ends the open message of a source at a line that begins another message. The line's severity
+    /// is in another language, or another program wrote the line.
     fn foreign_line(
         &mut self,
         source: &[u8],

@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// The role of a message for the statements of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// It begins a statement, whose duration may follow.
+    /// The message begins a statement, whose duration may follow.
     Statement,
-    /// It is the duration of the statement before.
+    /// The message is the duration of the previous statement.
     Duration,
-    /// It is a statement with its duration.
+    /// The message is a statement with its duration.
     Complete,
-    /// It is another message.
+    /// Any other message.
     Other,
 }
 
@@ -115,8 +115,8 @@ fn learned(heads: &[SampledHead], detected: DetectedPrefix) -> Option<LinePrefix
 
 /// Returns the index of the time that is the message's.
 ///
-/// It is the first time, unless that is the start of the session: it then has fewer values than
-/// another time, or it goes back where that time does not.
+/// This is the first time, unless the first time is the start of the session. The start of the
+/// session has fewer different values than another time, or goes back more often than that time.
 fn message_time(heads: &[SampledHead]) -> usize {
     let first = TimeColumn::new(heads, 0);
     let times = heads.iter().map(|head| head.parts.times.len()).max();
@@ -133,9 +133,9 @@ fn message_time(heads: &[SampledHead]) -> usize {
 /// A column of times in a sample.
 struct TimeColumn {
     heads: usize,
-    /// The number of different times.
+    /// The number of different timestamps.
     values: usize,
-    /// The number of times that are before the previous one.
+    /// The number of timestamps that are earlier than the previous timestamp.
     steps_back: usize,
 }
 

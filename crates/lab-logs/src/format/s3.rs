@@ -108,7 +108,7 @@ fn behind_key(line: &[u8]) -> Option<(i64, &[u8])> {
     (is_operation && is_plain).then_some((local_s - i64::from(offset_s), rest))
 }
 
-/// Parses the fields from the request line on.
+/// Parses the request line and the fields after it.
 ///
 /// The request line can contain quotation marks. It ends where the numeric fields begin.
 fn response(text: &[u8]) -> Option<Response<'_>> {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_s3_does_by_itself_is_no_request() {
+    fn operations_of_s3_itself_are_not_requests() {
         let expired = r#"79a59df900b949e5 bucket1 [06/Feb/2019:00:00:38 +0000] - AmazonS3 3E57427F3EXAMPLE S3.EXPIRE.OBJECT a/b - - - - 113 - - "-" "-" - x - - - - - -"#;
         assert_eq!(read(expired), (LineKind::Other, Vec::new()));
         for bad in [

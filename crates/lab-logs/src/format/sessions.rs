@@ -51,7 +51,7 @@ pub struct Message<'m> {
     pub process: Option<&'m [u8]>,
     /// The client's `application_name`. Empty if unknown.
     pub application: &'m [u8],
-    /// The severity.
+    /// The severity, as far as the analysis distinguishes it.
     pub severity: Severity,
     /// The text, without the severity.
     pub text: &'m [u8],
@@ -131,7 +131,7 @@ struct Duration<'m> {
     /// The phase: `parse`, `bind`, or empty.
     phase: &'static str,
     is_extended: bool,
-    /// True for the next rows of a portal, whose execution began before.
+    /// True for further rows of a portal whose execution began earlier.
     is_fetch: bool,
     /// The text of the statement, or `None` if the message has no statement.
     statement: Option<&'m [u8]>,
@@ -360,7 +360,8 @@ impl Sessions {
         self.bytes -= session.bytes();
         if let Some(error) = session.error.take() {
             self.give_all(&mut session.explained, sink);
-            // An open statement without a duration was another statement, which succeeded.
+            // If the open statement has a different text, it is not the one that failed, so it
+            // succeeded.
             let open = session.open.take();
             self.give(open.filter(|open| !is_same(&open.text, text)), sink);
             let failed = Statement {
@@ -531,8 +532,8 @@ impl Sessions {
 }
 
 impl Statement {
-    /// Returns true if the statement's plan was written while a statement ran that ended at this
-    /// time.
+    /// Returns true if the plan may have been written during a statement that took `duration` and
+    /// ended at `ended_s`.
     fn is_within(&self, duration: &Duration, ended_s: Option<i64>) -> bool {
         let took_s = (duration.ns / 1_000_000_000) as i64;
         let times = self.time_s.zip(ended_s);
@@ -618,7 +619,7 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii() == b.trim_ascii()
 }
 
-/// Returns true if the text of a plan is that of the statement, or if the statement executes what
+/// Returns true if the text of a plan equals the statement's text, or if the statement executes what
 /// the text prepares.
 fn is_execution(statement: &[u8], plan: &[u8]) -> bool {
     let name = |text: &[u8], keyword: &[u8]| {

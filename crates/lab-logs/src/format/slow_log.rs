@@ -311,8 +311,8 @@ impl SlowLog {
         self.line(line, sink)
     }
 
-    /// Returns true if header lines with this time are those of the next statement, because it
-    /// ended after this statement. A slow log within a statement is older than the statement.
+    /// Returns true if header lines with this time are those of the next statement, because that
+    /// statement ended after this one. A slow log within a statement is older than the statement.
     fn is_followed_by(&self, block: &HeaderBlock, timestamp_s: Option<i64>) -> bool {
         let ended = |timestamp_s: i64, ns: Option<u64>| {
             timestamp_s.saturating_add_unsigned(ns.unwrap_or(0) / 1_000_000_000)

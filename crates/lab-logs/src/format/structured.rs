@@ -28,7 +28,8 @@ const MAX_LISTED: usize = 6;
 const MAX_SAMPLED_IDS: usize = 10_000;
 /// The status of a request that failed without a response.
 const FAILED: u64 = 500;
-/// The number of fractions without a third decimal from which a producer does not write three.
+/// The number of fractions without a third decimal that shows that a producer does not write three
+/// decimals.
 const MIN_FRACTIONS: u64 = 10;
 /// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
@@ -125,7 +126,7 @@ impl NumberSlot {
 #[derive(Clone, Debug, Default)]
 struct StrangeField {
     example: Option<(String, String)>,
-    /// The number of requests without another value.
+    /// The number of requests in which no other field has a usable value.
     requests: u64,
 }
 
@@ -142,13 +143,14 @@ impl StrangeField {
         }
     }
 
-    /// Returns the field and the example, if any request has no other value.
+    /// Returns the field and the example, if there is a request in which no other field has a
+    /// usable value.
     fn found(&self) -> Option<(String, String)> {
         self.example.clone().filter(|_| self.requests > 0)
     }
 }
 
-/// The meaning of a field, and what else its values show.
+/// The meaning of a field, and other facts that its values show.
 #[derive(Clone, Copy, Debug)]
 struct KnownField {
     meaning: FieldMeaning,
@@ -196,7 +198,7 @@ enum Stage {
 /// A point in time as written in a line.
 #[derive(Clone, Copy, Debug)]
 struct WrittenTime {
-    /// Nanoseconds since 1970, as if it were UTC.
+    /// The written date and time in ns since 1970, with the offset ignored.
     ns: i128,
     /// The offset from UTC in seconds, or `None` if the time has no offset.
     offset_s: Option<i32>,
@@ -325,7 +327,7 @@ struct LineFlags {
     has_empty_duration: bool,
     has_empty_status: bool,
     has_statement: bool,
-    /// True if the category is that of messages about a part of a request.
+    /// True if the category marks messages about a part of a request.
     is_of_part: bool,
     has_shared_id: bool,
     /// True if the path is not in an array.
@@ -1086,7 +1088,8 @@ impl Structured {
         ns
     }
 
-    /// Records that another field contains other durations, unless the field is certain.
+    /// Records that another field contains other durations, unless the field of the durations is
+    /// certain.
     fn note_rival(&mut self) {
         if self.line.rival.is_none() || self.rival.is_some() || self.producer().is_some() {
             return;

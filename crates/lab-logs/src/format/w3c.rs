@@ -549,7 +549,7 @@ mod tests {
         assert_eq!(duration_of("0.020", "2000", b""), (in_s, true));
     }
 
-    /// The fields of lines above the first `#Fields:` line are those of the previous file, if any.
+    /// Lines above the first `#Fields:` line have the fields of the previous file, if any.
     #[test]
     fn a_fields_line_applies_only_to_the_lines_below_it() {
         const LINE: &str = "2026-05-01 10:00:00 /a 200 78\n";

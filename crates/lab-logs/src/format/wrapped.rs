@@ -141,7 +141,7 @@ fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
 impl WrappedLog {
     /// Parses a line, whose text can have multiple lines, and passes its entries to `sink`.
     ///
-    /// An entry without a time has that of the outer line.
+    /// An entry without a time gets the time of the outer line.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let text = match self.wrapping.unwrap(line) {
             Unwrapping::Text(text) => text,
@@ -315,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Docker splits lines after 16 KiB, the runtimes of Kubernetes mostly too.
+    /// Docker splits lines after 16 KiB. Most Kubernetes container runtimes do, too.
     #[test]
     fn parts_of_a_line_are_joined_by_stream() {
         let (begin, end) = JSON.split_at(20);

@@ -136,8 +136,8 @@ fn without_status(analysis: &LogAnalysis) -> Option<LogsFinding> {
     analysis::is_notable(requests, of).then_some(LogsFinding::WithoutStatus { requests, of })
 }
 
-/// Returns a finding on requests without a duration, if there are only a few. Many are an
-/// assumption.
+/// Returns a finding on requests without a duration, if there are only a few. If there are many, an
+/// assumption reports them.
 fn without_duration(analysis: &LogAnalysis) -> Option<LogsFinding> {
     let all = gate::together(analysis);
     let (requests, of) = (all.requests.saturating_sub(all.timed), all.requests);
@@ -146,7 +146,7 @@ fn without_duration(analysis: &LogAnalysis) -> Option<LogsFinding> {
     is_such.then_some(LogsFinding::WithoutDuration { requests, of })
 }
 
-/// Returns a finding on durations that are whole seconds, if all of them are.
+/// Returns a finding if all durations are whole seconds.
 fn whole_seconds(analysis: &LogAnalysis) -> Option<LogsFinding> {
     const S: u64 = 1_000_000_000;
     let all = gate::together(analysis);

@@ -364,7 +364,7 @@ fn hostile_lines_are_counted_and_do_no_harm() {
         Err(ReadError::Format(_))
     ));
     assert_eq!(
-        read_all(b"").expect("an empty log").1,
+        read_all(b"").expect("the log is empty").1,
         LineCounts::default()
     );
 }

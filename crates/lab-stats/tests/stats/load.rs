@@ -742,7 +742,7 @@ fn connections_follow_the_simulated_law() {
     assert!(law.peak.is_some() && !law.departs);
     assert!(
         results(&open(run)).scalings.is_empty(),
-        "a rate is not what connections bring"
+        "in an open loop, connections do not determine the rate"
     );
 }
 
