@@ -87,6 +87,7 @@ package body Instances is
    Monitor : aliased Monitors.Monitor;
 
    package Monitored is new SQL.Monitored
-     (Monitor'Access, SQL.SQLite.Connection, SQL.SQLite.Statement, SQL.SQLite.Prepare, SQL.SQLite.Prepare);
+     (Monitor'Access, SQL.SQLite.Connection, SQL.SQLite.Statement, SQL.SQLite.Prepare,
+      SQL.SQLite.Prepare_Client_Side);
 
 end Instances;
