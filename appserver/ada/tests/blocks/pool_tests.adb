@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Ada.Exceptions;
 with Ada.Real_Time;
 with Appserver.Counters.Atomic;
 with Appserver.Pools;
@@ -312,7 +313,11 @@ package body Pool_Tests is
             Other.Get (Timeout);
             Assert (False, "unreachable");
          exception
-            when Pool_Timeout =>
+            when Error : Pool_Timeout =>
+               Assert
+                 (Ada.Exceptions.Exception_Message (Error)
+                  = "no resource became available within the timeout; the size of the pool is 1",
+                  "message");
                Assert (not Other.Is_Held, "the lease holds no resource");
          end;
       end loop;

@@ -651,7 +651,10 @@ package body Process_Tests is
       begin
          Assert (Is_Success (Run ("sleep", ["1000"], Timeout => 0.05).Status), "unreachable");
       exception
-         when Timeout_Error =>
+         when Error : Timeout_Error =>
+            Assert
+              (Ada.Exceptions.Exception_Message (Error) = "sleep did not exit within the timeout",
+               "message");
             Expect_No_Children ("no process remains");
       end;
    end Timeouts;
