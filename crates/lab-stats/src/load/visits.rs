@@ -289,7 +289,7 @@ impl<'r> Visit<'r> {
     /// left out, requests may have been sent in one part and have ended in another. In an open
     /// loop, requests that were due and have not ended count, too.
     pub fn requests(&self) -> u64 {
-        let ended = self.served + self.failed();
+        let ended = self.served.saturating_add(self.failed());
         match self.waits_for_nothing() {
             true => ended,
             false => ended.max(self.offered),
