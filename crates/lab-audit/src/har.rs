@@ -100,7 +100,7 @@ impl Har {
         })
     }
 
-    /// Returns the page that the browser loaded, or `None` if there is no response to a GET request.
+    /// Returns the page that the browser loaded, or `None` if no GET request got a response.
     ///
     /// The page is a document of the first page in the file, a document of any page, or the first
     /// HTML response.
@@ -225,7 +225,8 @@ impl HarEntry {
     }
 
     fn is_document(&self) -> bool {
-        self.json["_resourceType"].as_str() == Some("document")
+        let kind = self.json["_resourceType"].as_str();
+        kind.is_some_and(|kind| kind.eq_ignore_ascii_case("document"))
     }
 
     fn is_html(&self) -> bool {
@@ -332,8 +333,8 @@ fn clocks(entries: &[Json], pages: &[Json]) -> Clocks {
 
 /// Parses JSON. Returns the number of broken characters that were replaced.
 ///
-/// `JSON.stringify` writes text that is not valid UTF-16 with surrogates that have no partner, which
-/// JSON parsers reject.
+/// `JSON.stringify` writes text that is not valid UTF-16 with surrogates that have no partner,
+/// which JSON parsers reject.
 fn parse_json(text: &str) -> Result<(Json, usize), String> {
     let error = match serde_json::from_str(text) {
         Ok(json) => return Ok((json, 0)),

@@ -412,7 +412,8 @@ pub const TOO_SMALL: &str = "too small to measure; at least 4 MiB are needed";
 pub const UNKNOWN_FILESYSTEM: &str = "findmnt cannot determine its filesystem";
 pub const NO_FAST_FILESYSTEM: &str = "no fast filesystem was given; use --fast DIR";
 pub const NOTHING_TO_MOVE: &str = "no directory needs to move";
-pub const INPUT_FORMATS: &str = "expected a HAR file, a cookie jar of curl (cookies.txt), a table or `Cookie:` line copied from a browser, or the JSON of a cookie editor";
+pub const INPUT_FORMATS: &str = "expected a HAR file, a cookie jar of curl (cookies.txt), a \
+    table or `Cookie:` line copied from a browser, or the JSON of a cookie editor";
 
 /// Formats the reason why an option or an input cannot be used.
 pub fn unusable(option: &str, reason: &str) -> String {
@@ -533,7 +534,8 @@ pub fn expired_cookies(cookies: usize) -> String {
 
 pub const NO_SAME_SITE: &str = "The input does not contain the SameSite of the cookie.";
 pub const NO_FIELDS: &str = "The HAR file does not contain the header fields of the response.";
-pub const NO_CODING: &str = "The HAR file contains neither Content-Encoding nor the size as sent, so compression is unknown.";
+pub const NO_CODING: &str = "The HAR file contains neither Content-Encoding nor the size as \
+    sent, so compression is unknown.";
 
 pub const NO_HAR: &str = "JSON without log.entries, so not a HAR file";
 

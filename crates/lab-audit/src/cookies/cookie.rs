@@ -399,8 +399,9 @@ impl Lifetime {
 
 /// Parses a `Set-Cookie` header field into a cookie and its value (RFC 6265, 5.2).
 ///
-/// `host` and `path` belong to the request. `clock` is the time of the response. Returns `None` for cookies that browsers reject: cookies with neither a name nor a value,
-/// and cookies for a domain that does not include the host, or for a whole top-level domain.
+/// `host` and `path` belong to the request. `clock` is the time of the response. Returns `None` for
+/// cookies that browsers reject: cookies with neither a name nor a value, and cookies for a domain
+/// that does not include the host, or for a whole top-level domain.
 pub fn set_cookie(
     field: &str,
     host: &str,

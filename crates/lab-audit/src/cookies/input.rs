@@ -72,6 +72,7 @@ impl Collector {
     pub fn done(mut self) -> CookieObservation {
         for (doubt, cookies) in self.doubts {
             let note = wording::doubtful_lifetimes(doubt, cookies);
+            self.observation.gaps.push(note.clone());
             self.observation.notes.push(note);
         }
         self.observation
@@ -374,7 +375,8 @@ impl Collector {
             .collect();
         let media = response["content"]["mimeType"].as_str().unwrap_or("");
         let resource_type = entry.json["_resourceType"].as_str().unwrap_or("");
-        let kind = RequestKind::classify(resource_type, media, path);
+        let resource_type = resource_type.to_ascii_lowercase();
+        let kind = RequestKind::classify(&resource_type, media, path);
         let has_cookies = !cookies.is_empty();
         self.add_request(host, path, kind, cookies, other_bytes(request, url));
         let set_cookies = listed::set_cookies(response, host, entry.clock);
@@ -419,8 +421,8 @@ impl Collector {
                 value_bytes: value.len(),
                 hash: self.hasher.hash(value),
                 attributes: Some(Attributes {
-                    host_only: below != "TRUE",
-                    secure: secure == "TRUE",
+                    host_only: !below.eq_ignore_ascii_case("TRUE"),
+                    secure: secure.eq_ignore_ascii_case("TRUE"),
                     http_only,
                     lifetime_s: expires.map(|at| at - now),
                     has_path: true,
@@ -474,7 +476,8 @@ impl Collector {
                 self.observation.skipped += 1;
                 continue;
             };
-            if !is_domain(domain) || rest.first().is_some_and(|path| !path.starts_with('/')) {
+            let path = rest.first().copied().unwrap_or_default();
+            if !is_domain(domain) || !(path.is_empty() || path.starts_with('/')) {
                 self.observation.skipped += 1;
                 continue;
             }
@@ -515,14 +518,15 @@ impl Collector {
 
     /// Reads lines such as `Cookie: a=1; b=2`, `Set-Cookie: a=1; Path=/` or `a=1; b=2`.
     ///
-    /// Of the head of a message, only these fields are read. Lines without a field name are read only
-    /// if every other line is a cookie, too, because many other texts contain `=`.
+    /// Of the head of a message, only these fields are read. Lines without a field name are read
+    /// only if every other line is a cookie, too, because many other texts contain `=`.
     fn read_lines(&mut self, text: &str) -> Result<(), InputError> {
         let lines: Vec<Line> = text.lines().map(Line::new).collect();
         let has_fields = lines.iter().any(Line::is_field);
         let is_known = |line: &Line| !matches!(line, Line::Other);
         let has_bare = lines.iter().any(|line| matches!(line, Line::Bare(_)));
-        if !has_fields && !(has_bare && lines.iter().all(is_known)) {
+        let has_only_cookies = has_bare && lines.iter().all(is_known);
+        if !has_fields && !has_only_cookies {
             let reason = match has_bare {
                 true => wording::not_only_cookies(),
                 false => wording::unknown_format(),
@@ -635,7 +639,11 @@ fn response_clock(lines: &[Line]) -> Clock {
 /// Returns true for a line of curl's cookie jar: seven columns, of which two are TRUE or FALSE.
 fn is_jar_line(line: &str) -> bool {
     let words: Vec<&str> = line.split('\t').collect();
-    let is_flag = |word: &str| matches!(word, "TRUE" | "FALSE");
+    let is_flag = |word: &str| {
+        ["TRUE", "FALSE"]
+            .iter()
+            .any(|f| word.eq_ignore_ascii_case(f))
+    };
     words.len() == 7 && is_flag(words[1]) && is_flag(words[3])
 }
 

@@ -89,8 +89,8 @@ pub fn set_cookies(response: &Json, host: &str, clock: Clock) -> HarSetCookies {
     read
 }
 
-/// Splits fields that were joined with a comma at the names in the list of cookies, which shows that
-/// a comma does not belong to a value.
+/// Splits fields that were joined with a comma at the names in the list of cookies, which shows
+/// that a comma does not belong to a value.
 fn split_at_names(fields: &[&str], names: &[&str]) -> Vec<String> {
     let mut expected: HashMap<&str, usize> = HashMap::new();
     for name in names {
@@ -146,8 +146,8 @@ enum Expiry {
     Unread,
 }
 
-/// Reads the expiry of a cookie in a list: a date, or seconds or milliseconds since 1970. Drivers of
-/// browsers write -1 for a session cookie.
+/// Reads the expiry of a cookie in a list: a date, or seconds or milliseconds since 1970. Drivers
+/// of browsers write -1 for a session cookie.
 fn expiry(value: &Json) -> Expiry {
     let text = value.as_str().map(str::trim);
     let number = value.as_f64().or_else(|| text?.parse().ok());
@@ -214,11 +214,15 @@ fn listed_field(cookie: &Json, name: &str, host: &str, clock: Clock) -> SetCooki
         field.extend(value.map(|value| format!("; {name}={value}")));
     }
     let max_age = cookie["maxAge"].as_f64().map(f64::round);
-    let (lifetime_s, mut expiry_doubt) = match expiry(&cookie["expires"]) {
+    let (lifetime_s, expiry_doubt) = match expiry(&cookie["expires"]) {
         _ if max_age.is_some() => (max_age, None),
         Expiry::Session => (None, None),
         Expiry::At(at_s) => (Some(at_s - clock.at_s), clock.doubt),
-        Expiry::WithoutZone(at_s) => (Some(at_s - clock.at_s), Some(ClockDoubt::ExpiryWithoutZone)),
+        Expiry::WithoutZone(at_s) => {
+            let no_time = clock.doubt.filter(|doubt| *doubt == ClockDoubt::NoTime);
+            let doubt = no_time.unwrap_or(ClockDoubt::ExpiryWithoutZone);
+            (Some(at_s - clock.at_s), Some(doubt))
+        }
         Expiry::Unread => (None, Some(ClockDoubt::NoExpiry)),
     };
     if let Some(seconds) = lifetime_s {
@@ -234,9 +238,6 @@ fn listed_field(cookie: &Json, name: &str, host: &str, clock: Clock) -> SetCooki
     }
     for (name, key) in [("Secure", "secure"), ("HttpOnly", "httpOnly")] {
         field.extend(flag(&cookie[key]).then(|| format!("; {name}")));
-    }
-    if max_age.is_some() {
-        expiry_doubt = None;
     }
     SetCookieField {
         text: field,

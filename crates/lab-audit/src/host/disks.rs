@@ -4,7 +4,6 @@
 use super::machine::{AuditedMachine, Probe, bracketed_word};
 use crate::smart::Smart;
 use crate::value::{AuditObject, Class, Value};
-use lab_document::say::capital;
 use lab_host::Medium;
 use lab_host::Root;
 use lab_model::audit::{EvidenceTable, EvidenceValue};
@@ -200,10 +199,7 @@ fn set_health(smart: Result<Smart, String>, disk: &mut AuditObject) {
     let or_unknown = |value: Option<Value>| value.unwrap_or_else(|| unknown(&smart));
     let failing = smart.failing.map(Value::Flag);
     let no_status = || {
-        let said = smart
-            .reason
-            .as_ref()
-            .map(|reason| format!(" {}.", capital(reason)));
+        let said = smart.reason.as_ref().map(|reason| format!(" {reason}."));
         let said = said.unwrap_or_default();
         Value::Unknown(format!(
             "smartctl shows no health status of this disk.{said}"
@@ -230,7 +226,8 @@ fn set_health(smart: Result<Smart, String>, disk: &mut AuditObject) {
 
 /// Returns an unknown value, with the reason why a disk does not show it.
 fn unknown(smart: &Smart) -> Value {
-    const UNNAMED: &str = "smartctl does not know this model, so the meaning of its attributes is uncertain; try `update-smart-drivedb`.";
+    const UNNAMED: &str = "smartctl does not know this model, so the meaning of its attributes is \
+        uncertain; try `update-smart-drivedb`.";
     const NO_ATTRIBUTE: &str =
         "This model has no attribute that benchlab understands for this value.";
     // Without attributes, the reason of smartctl is the only one.
@@ -238,10 +235,7 @@ fn unknown(smart: &Smart) -> Value {
         true => Some(UNNAMED),
         false => Some(NO_ATTRIBUTE).filter(|_| smart.reason.is_none() || smart.warnings.is_some()),
     };
-    let said = smart
-        .reason
-        .as_ref()
-        .map(|reason| format!("{}.", capital(reason)));
+    let said = smart.reason.as_ref().map(|reason| format!("{reason}."));
     let reasons = own.map(str::to_owned).into_iter().chain(said);
     let reason = reasons.collect::<Vec<String>>().join(" ");
     Value::Unknown(reason)
@@ -250,7 +244,8 @@ fn unknown(smart: &Smart) -> Value {
 /// Returns an unknown value for which there is an attribute whose unit or meaning is not known.
 fn unclear_value(subject: &str, attribute: &str) -> Value {
     Value::Unknown(format!(
-        "This model has an attribute for {subject}, {attribute}, but its unit or meaning is not known here."
+        "This model has an attribute for {subject}, {attribute}, but its unit or meaning is not \
+        known here."
     ))
 }
 

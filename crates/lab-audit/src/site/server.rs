@@ -555,7 +555,8 @@ fn set_security(page: &PageResponse, object: &mut AuditObject) {
     let nosniff = first.trim().eq_ignore_ascii_case("nosniff");
     object.set("nosniff", Value::Flag(nosniff));
     let frame_options = joined("x-frame-options");
-    let is_framed = refuses_frames(&frame_options) || policies(page).iter().any(limits_frames);
+    let is_framed =
+        refuses_frames(&frame_options) || policies(page).iter().any(|policy| limits_frames(policy));
     object.set("framed", Value::Flag(is_framed));
     object.set("frame_options", word(&frame_options));
     let referrer = joined("referrer-policy");
@@ -599,7 +600,7 @@ fn refuses_frames(options: &str) -> bool {
 }
 
 /// Returns true if a Content-Security-Policy limits the sites that may frame the page.
-fn limits_frames(policy: &String) -> bool {
+fn limits_frames(policy: &str) -> bool {
     let open = ["*", "http:", "https:"];
     let sources = directive(policy, &["frame-ancestors"]);
     sources.is_some_and(|sources| !sources.iter().any(|source| open.contains(source)))
@@ -623,7 +624,7 @@ fn hides_url(policy: &str) -> bool {
     let is_known = |value: &String| [&HIDING[..], &REVEALING].concat().contains(&value.as_str());
     values
         .filter(is_known)
-        .last()
+        .next_back()
         .is_some_and(|value| HIDING.contains(&value.as_str()))
 }
 
@@ -654,7 +655,7 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, object: &mut Aud
         |reason: &String| Value::Unknown(format!("The page cannot be read: {reason}."));
     let html_policy = html.as_ref().map_or("", |safety| &safety.policy);
     let mut policies = policies(page);
-    policies.push(html_policy.to_ascii_lowercase());
+    policies.extend(html_policy.split(',').map(str::to_ascii_lowercase));
     let csp = match (script_policy(&policies), html) {
         // A policy in the HTML can only add restrictions to the policy in the header.
         (csp @ "restricts scripts", _) | (csp, Ok(_)) => Value::word(csp),
@@ -682,8 +683,8 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, object: &mut Aud
 /// Returns the effect of the policies on scripts, which the strictest policy determines (CSP Level
 /// 3). The scores follow Mozilla's Observatory.
 ///
-/// Both `<script>` elements and attributes such as `onclick` contain inline scripts, for which there
-/// are separate directives.
+/// Both `<script>` elements and attributes such as `onclick` contain inline scripts, for which
+/// there are separate directives.
 fn script_policy(policies: &[String]) -> &'static str {
     const OF_ELEMENTS: [&str; 3] = ["script-src-elem", "script-src", "default-src"];
     const OF_ATTRIBUTES: [&str; 3] = ["script-src-attr", "script-src", "default-src"];
@@ -870,7 +871,7 @@ mod tests {
             ("frame-ancestors https:", false),
             ("default-src 'self'", false),
         ] {
-            assert_eq!(limits_frames(&policy.to_owned()), expected, "{policy}");
+            assert_eq!(limits_frames(policy), expected, "{policy}");
         }
         for (policy, expected) in [
             ("camera=()", true),

@@ -116,7 +116,8 @@ impl Smart {
             },
             (None, None, None) => Endurance {
                 left: assumed,
-                by: "assumed: 0.3 drive writes per day for five years, because neither wear nor bytes written could be read",
+                by: "assumed: 0.3 drive writes per day for five years, because SMART shows neither \
+                    the wear nor the bytes written",
             },
         }
     }
@@ -146,8 +147,11 @@ fn by_smartctl(root: &Root, disk: &str) -> Result<Smart, String> {
     if smart.is_empty() {
         return Err(status::no_data_reason(&json, disk));
     }
+    let is_volume = status::raid_advice(&json, disk).is_some();
     let smart = Smart {
         reason: status::partial_data_reason(&json, disk),
+        // The defects of a volume say nothing about the disks behind it.
+        bad_sectors: smart.bad_sectors.filter(|_| !is_volume),
         ..smart
     };
     Ok(smart)

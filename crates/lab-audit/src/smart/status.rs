@@ -72,6 +72,7 @@ fn checksum_error(json: &Json) -> Option<String> {
         .flatten()
         .filter_map(|message| message["string"].as_str());
     let text = texts.find(|text| text.contains("checksum"))?;
+    let text = text.strip_prefix("Warning! ").unwrap_or(text);
     Some(format!(
         "smartctl says: {}",
         printable(text.trim().trim_end_matches('.'))
@@ -148,7 +149,7 @@ pub(super) fn partial_data_reason(json: &Json, disk: &str) -> Option<String> {
 
 /// Returns the command that reads the disks of a RAID controller, if the disk is a volume of one
 /// (smartctl(8), `--device`).
-fn raid_advice(json: &Json, disk: &str) -> Option<String> {
+pub(super) fn raid_advice(json: &Json, disk: &str) -> Option<String> {
     const OPTIONS: [(&str, &str); 18] = [
         ("PERC", "megaraid,N"),
         ("MEGARAID", "megaraid,N"),
@@ -186,8 +187,8 @@ fn raid_advice(json: &Json, disk: &str) -> Option<String> {
     let (_, option) = own?;
     let disk = format!("/dev/{disk}");
     Some(format!(
-        "the disk is a volume of a RAID controller, which hides its disks; `smartctl --scan` may list \
-        them, and `smartctl -a -d {option} {disk}` shows one of them"
+        "The disk is a volume of a RAID controller, which hides its disks; `smartctl --scan` may \
+        list them, and `smartctl -a -d {option} {disk}` shows one of them"
     ))
 }
 

@@ -810,7 +810,7 @@ fn an_unknown_value_of_a_disk_says_why() {
         (
             "disk-health",
             no_table.clone(),
-            "Smartctl says: Read SMART Data failed: scsi error badly formed.",
+            "smartctl says: Read SMART Data failed: scsi error badly formed.",
         ),
         ("disk-health", raid.to_owned(), "-d megaraid,N /dev/nvme0n1"),
         (

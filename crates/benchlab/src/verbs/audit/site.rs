@@ -31,7 +31,8 @@ pub fn site(cli: &Cli, args: &SiteArgs) -> Result<Document, Exit> {
     )
 }
 
-/// Returns true if a text is the name of a file: it exists, or it is no URL and ends like a HAR file.
+/// Returns true if a text is the name of a file: the file exists, or the text is not a URL and ends
+/// like the name of a HAR file.
 fn is_file_name(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let ends_like_har = [".har", ".har.gz", ".json"]
