@@ -3,7 +3,7 @@
 
 use super::address::redact;
 use super::client::{MAX_BODY, PageResponse};
-use super::resource::{Resource, no_response_object};
+use super::resource::{Resource, codings, no_response_object};
 use super::server::{Redirects, describe_from_response};
 use super::visit::Site;
 use crate::cookies::cookie::split_set_cookie;
@@ -299,7 +299,7 @@ fn sent_bytes(response: &PageResponse, json: &Json) -> Option<usize> {
         return Some(0);
     }
     let content = &json["content"];
-    let has_coding = response.field("content-encoding").is_some();
+    let has_coding = !codings(response).is_empty();
     // Chrome's size of the whole response. With HTTP/2, the size of the head is unknown.
     let transferred = size(&json["_transferSize"]);
     let decoded = size(&content["size"]);

@@ -418,7 +418,7 @@ pub fn no_response_object(url: &Url, reason: &str) -> AuditObject {
 ///
 /// Other words in Content-Encoding, such as `identity`, `none` or `utf-8`, are not codings, so the
 /// body was sent as it is (RFC 9110, 8.4.1).
-fn codings(response: &PageResponse) -> Vec<String> {
+pub fn codings(response: &PageResponse) -> Vec<String> {
     const CODINGS: [&str; 9] = [
         "gzip",
         "x-gzip",

@@ -187,8 +187,9 @@ fn a_page_from_the_cache_is_judged_by_the_fields_that_it_has() {
 fn bytes_are_those_that_were_sent() {
     let br = [("Content-Type", "text/css"), ("Content-Encoding", "br")];
     let plain = &br[..1];
+    let identity = [br[0], ("Content-Encoding", "identity")];
     type SizeCase<'a> = (&'a [(&'a str, &'a str)], Value, Option<f64>);
-    let cases: [SizeCase; 8] = [
+    let cases: [SizeCase; 9] = [
         (
             &br,
             json!({"bodySize": 700, "content": {"size": 5000}}),
@@ -221,6 +222,11 @@ fn bytes_are_those_that_were_sent() {
         ),
         (
             plain,
+            json!({"bodySize": -1, "content": {"size": 5000}}),
+            Some(5000.0),
+        ),
+        (
+            &identity,
             json!({"bodySize": -1, "content": {"size": 5000}}),
             Some(5000.0),
         ),
