@@ -487,7 +487,7 @@ fn values_of_rules_are_listed() {
         lines
     };
     let classes = screen(&[]);
-    let disk = "disk         25 values, such as model, medium, size";
+    let disk = "disk         28 values, such as model, medium, size";
     assert!(classes.lines().any(|line| line == disk), "{classes}");
     let rows = classes.lines().take_while(|line| !line.is_empty());
     for row in rows.filter(|row| !row.starts_with(' ')) {

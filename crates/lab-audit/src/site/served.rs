@@ -86,7 +86,7 @@ fn sets_session(response: &PageResponse) -> bool {
     };
     let mut fields = response.all("set-cookie");
     fields.any(|field| {
-        let set = set_cookie(field, "", "/", now(), &hasher);
+        let set = set_cookie(field, "", "/", now().into(), &hasher);
         set.is_some_and(|(cookie, _)| cookie.is_login())
     })
 }

@@ -92,6 +92,19 @@ fn page(fields: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
+fn page_of_bytes(fields: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {length}\r\n\r\n");
+    [head.as_bytes(), body].concat()
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    let mut encoder = flate2::read::GzEncoder::new(text, flate2::Compression::default());
+    encoder.read_to_end(&mut packed).expect("memory");
+    packed
+}
+
 fn redirect(to: &str) -> Vec<u8> {
     format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes()
 }
@@ -114,7 +127,7 @@ fn good() -> Pages {
     Pages::from([
         ("/", page(WELL, HTML)),
         ("/s.12345678.css", page(CSS, "a{}")),
-        ("/j.12345678.js", page(PACKED, "packed")),
+        ("/j.12345678.js", page_of_bytes(PACKED, &gzip(b"packed"))),
     ])
 }
 
@@ -930,6 +943,185 @@ fn an_encoded_page_is_read() {
     let (url, site) = site::of_har(&har).expect("a site");
     let report = site::audit(&url, &site, &site::rules().expect("rules"));
     assert_eq!(states(&report, "server-integrity"), [State::Advice]);
+}
+
+/// Only registered content codings compress a body (RFC 9110, 8.4.1).
+#[test]
+fn words_that_are_no_coding_do_not_compress() {
+    let text = "a{color:red}\n".repeat(500);
+    let report_of = |encoding: &str, media: &str, body: &[u8]| {
+        let fields = format!(
+            "Content-Type: {media}\r\nCache-Control: max-age=31536000\r\nContent-Encoding: {encoding}\r\n"
+        );
+        let mut pages = good();
+        pages.insert("/s.12345678.css", page_of_bytes(&fields, body));
+        audit(pages)
+    };
+    for encoding in ["identity", "none", "utf-8", "", "aws-chunked", "7bit"] {
+        let report = report_of(encoding, "text/css", text.as_bytes());
+        assert!(
+            states(&report, "resource-compression").contains(&State::Bad),
+            "{encoding}"
+        );
+        assert!(
+            !states(&report, "resource-vary").contains(&State::Bad),
+            "{encoding}"
+        );
+    }
+    let twice = gzip(&gzip(text.as_bytes()));
+    for (encoding, body) in [
+        ("gzip", gzip(text.as_bytes())),
+        ("X-GZIP", gzip(text.as_bytes())),
+        ("gzip, gzip", twice),
+        ("gzip, identity", gzip(text.as_bytes())),
+        ("zstd", zstd::encode_all(text.as_bytes(), 3).expect("zstd")),
+    ] {
+        let report = report_of(encoding, "text/css", &body);
+        let bad = bad(&report);
+        assert_eq!(bad, ["resource-vary"], "{encoding}");
+    }
+    // Bodies that do not have the format of their coding.
+    let cut = &gzip(text.as_bytes())[..30];
+    for (encoding, body) in [
+        ("gzip", text.as_bytes()),
+        ("zstd", text.as_bytes()),
+        ("gzip", cut),
+    ] {
+        let report = report_of(encoding, "text/css", body);
+        assert!(bad(&report).contains(&"resource-readable"), "{encoding}");
+    }
+    for media in [
+        "application/x-javascript",
+        "application/rss+xml",
+        "application/problem+json",
+        "TEXT/CSS",
+    ] {
+        let report = report_of("", media, text.as_bytes());
+        assert!(bad(&report).contains(&"resource-compression"), "{media}");
+    }
+}
+
+/// A header field is judged by what browsers make of its values.
+#[test]
+fn security_fields_are_judged_by_their_values() {
+    let report_of = |from: &str, to: &str| audit(only(&page(&WELL.replace(from, to), HTML)));
+    let csp = "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'";
+    for (rule, from, to, expected) in [
+        (
+            "server-isolated",
+            "same-origin",
+            "unsafe-none",
+            State::Advice,
+        ),
+        (
+            "server-isolated",
+            "same-origin",
+            "same-origin-allow-popups",
+            State::Good,
+        ),
+        (
+            "server-referrer",
+            "no-referrer",
+            "unsafe-url",
+            State::Advice,
+        ),
+        (
+            "server-referrer",
+            "no-referrer",
+            "x, strict-origin",
+            State::Good,
+        ),
+        (
+            "server-framed",
+            csp,
+            "X-Frame-Options: ALLOWALL",
+            State::Advice,
+        ),
+        (
+            "server-framed",
+            csp,
+            "X-Frame-Options: sameorigin",
+            State::Good,
+        ),
+        (
+            "server-framed",
+            csp,
+            "Content-Security-Policy: default-src 'self'\r\nContent-Security-Policy: frame-ancestors 'none'",
+            State::Good,
+        ),
+        (
+            "server-framed",
+            csp,
+            "Content-Security-Policy: default-src 'self', frame-ancestors 'none'",
+            State::Good,
+        ),
+        (
+            "server-csp",
+            csp,
+            "Content-Security-Policy: frame-ancestors 'none', script-src 'self'",
+            State::Good,
+        ),
+        (
+            "server-csp",
+            csp,
+            "Content-Security-Policy: default-src 'self'; script-src-elem 'self' 'unsafe-inline'",
+            State::Advice,
+        ),
+        ("server-nosniff", "nosniff", "nosniff, nosniff", State::Good),
+        ("server-nosniff", "nosniff", "sniff, nosniff", State::Advice),
+        ("server-permissions", "camera=()", "camera=*", State::Advice),
+    ] {
+        assert_eq!(
+            states(&report_of(from, to), rule),
+            [expected],
+            "{rule} {to}"
+        );
+    }
+}
+
+/// The encoding of a page is that of its byte order mark or its media type.
+#[test]
+fn a_page_in_utf_16_or_with_a_type_in_capitals_is_read() {
+    const HTML: &str = "<script src=\"https://b.invalid/j.js\"></script>";
+    let utf16 = |mark: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        format!("{mark}{HTML}")
+            .encode_utf16()
+            .flat_map(bytes)
+            .collect()
+    };
+    for (media, body) in [
+        (
+            "text/html; charset=utf-16",
+            utf16("\u{feff}", u16::to_le_bytes),
+        ),
+        ("text/html", utf16("\u{feff}", u16::to_be_bytes)),
+        (
+            "text/html; charset=\"UTF-16BE\"",
+            utf16("", u16::to_be_bytes),
+        ),
+        ("text/html; charset=utf-16le", utf16("", u16::to_le_bytes)),
+        ("TEXT/HTML", HTML.into()),
+        ("Application/XHTML+XML", HTML.into()),
+    ] {
+        let fields = WELL.replace("text/html; charset=utf-8", media);
+        let report = audit(only(&page_of_bytes(&fields, &body)));
+        assert_eq!(
+            states(&report, "server-integrity"),
+            [State::Advice],
+            "{media}"
+        );
+    }
+}
+
+/// A recipient adds the time of receipt to a response without Date (RFC 9110, 6.6.1).
+#[test]
+fn expires_without_a_date_is_a_lifetime() {
+    let mut pages = good();
+    let fields =
+        "Content-Type: text/css; charset=utf-8\r\nExpires: Thu, 31 Dec 2099 23:55:55 GMT\r\n";
+    pages.insert("/s.12345678.css", page(fields, "a{}"));
+    let report = audit(pages);
+    assert!(!states(&report, "resource-cache").contains(&State::Advice));
 }
 
 #[test]
