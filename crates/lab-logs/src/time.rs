@@ -37,6 +37,9 @@ pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
     Some(value)
 }
 
+/// The plausible times of a log, in seconds since 1970: from 2001 to 2099.
+pub const EPOCHS: std::ops::Range<u64> = 978_307_200..4_102_444_800;
+
 /// Returns the seconds since 1970 of a UTC date and time.
 pub fn utc([year, month, day]: [u64; 3], [hour, minute, second]: [u64; 3]) -> Option<i64> {
     let (month, day) = (month.try_into().ok()?, day.try_into().ok()?);

@@ -81,6 +81,7 @@ struct LateDurations {
     lines: Vec<LateLine>,
     /// The number of attempts to find the durations.
     tries: u8,
+    is_found: bool,
 }
 
 /// The parts of a line in which a duration is found.
@@ -296,11 +297,18 @@ impl Combined {
 }
 
 impl Combined {
+    /// Describes the durations, if they were found after the sample.
+    pub fn late_description(&self) -> Option<String> {
+        let duration = self.duration.as_ref().filter(|_| self.late.is_found)?;
+        Some(duration.description())
+    }
+
     #[cold]
     fn late_duration(&mut self, fields: &CombinedFields) -> Option<FoundDuration> {
         let found = self.late.add(fields)?;
         let duration = found.parse(fields.rest);
         self.set_duration(Some(found));
+        self.late.is_found = true;
         duration
     }
 }
@@ -675,10 +683,18 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
 }
 
 /// Finds the durations in lines of this format.
+///
+/// Durations that fewer lines have are searched last, because another field can look like them.
 fn duration_of(parsed: &[CombinedFields]) -> Option<Duration> {
+    let usual = parsed.len().div_ceil(10);
+    duration_in(parsed, usual).or_else(|| duration_in(parsed, MIN_NUMBERS.min(usual)))
+}
+
+/// Finds durations that at least this number of lines have.
+fn duration_in(parsed: &[CombinedFields], min_values: usize) -> Option<Duration> {
     let by_key = KEYS
         .iter()
-        .find_map(|key| duration_at(parsed, key.as_bytes(), 0));
+        .find_map(|key| duration_at(parsed, key.as_bytes(), 0, min_values));
     if by_key.is_some() {
         return by_key;
     }
@@ -687,17 +703,17 @@ fn duration_of(parsed: &[CombinedFields]) -> Option<Duration> {
         .map(|fields| list_fields(fields.rest).count())
         .collect();
     let max_fields = counts.iter().max().copied().unwrap_or(0);
-    let mut numbers: Vec<Duration> = (0..max_fields.min(16))
-        .filter_map(|index| duration_at(parsed, b"", index))
+    let numbers: Vec<Duration> = (0..max_fields.min(16))
+        .filter_map(|index| duration_at(parsed, b"", index, min_values))
         .filter(|d| !is_other_quoted(parsed, d.index))
         .collect();
-    drop_counters(parsed, &mut numbers);
     // A written unit is better evidence than a fraction. A whole number, which can be a counter, is
     // the weakest evidence.
     let has_unit = |d: &&Duration| d.has_unit_field || is_written(parsed, d.index);
     let by_unit = numbers.iter().find(has_unit);
     // nginx writes its durations with three decimals, and $gzip_ratio with two.
-    let fractions: Vec<&Duration> = numbers.iter().filter(|d| d.has_fraction()).collect();
+    let mut fractions: Vec<&Duration> = numbers.iter().filter(|d| d.has_fraction()).collect();
+    drop_counters(parsed, &mut fractions);
     let has_three = |d: &&&Duration| has_three_decimals(parsed, d.index);
     let with_three: Vec<&Duration> = fractions.iter().filter(has_three).copied().collect();
     let by_fraction = if with_three.is_empty() {
@@ -738,8 +754,8 @@ fn usual_count(counts: &[usize], index: usize) -> Option<usize> {
 
 /// Removes the fields that increase from line to line, such as a time or a counter, unless there are
 /// no others.
-fn drop_counters(lines: &[CombinedFields], durations: &mut Vec<Duration>) {
-    let is_counter = |duration: &Duration| {
+fn drop_counters(lines: &[CombinedFields], durations: &mut Vec<&Duration>) {
+    let is_counter = |duration: &&Duration| {
         let values: Vec<f64> = lines
             .iter()
             .filter_map(|line| {
@@ -749,7 +765,7 @@ fn drop_counters(lines: &[CombinedFields], durations: &mut Vec<Duration>) {
             .collect();
         values.len() >= MIN_NUMBERS && values.windows(2).all(|pair| pair[0] < pair[1])
     };
-    let is_doubtful = |duration: &Duration| !duration.possible.is_empty() && is_counter(duration);
+    let is_doubtful = |duration: &&Duration| !duration.possible.is_empty() && is_counter(duration);
     if durations.len() > 1 && !durations.iter().all(is_doubtful) {
         durations.retain(|duration| !is_doubtful(duration));
     }
@@ -870,9 +886,14 @@ const NGINX_KEYS: [&[u8]; 5] = [
 
 /// Returns the duration in a field if at least 90 % of the lines have a duration in that field.
 ///
-/// If the field is certainly a duration, the other lines can also have `-`, which nginx writes if no
+/// At least `min_values` lines must have one. If the field is certainly a duration, the other lines can also have `-`, which nginx writes if no
 /// upstream server was asked, or no such field.
-fn duration_at(lines: &[CombinedFields], key: &[u8], index: usize) -> Option<Duration> {
+fn duration_at(
+    lines: &[CombinedFields],
+    key: &[u8],
+    index: usize,
+    min_values: usize,
+) -> Option<Duration> {
     let mut evidence = UnitEvidence::default();
     let mut times = ClfTimes::default();
     let mut values: Vec<WrittenDuration> = Vec::new();
@@ -900,7 +921,7 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], index: usize) -> Option<Dur
         values.push(value);
     }
     let present = lines.len() - missing;
-    let is_rare = values.is_empty() || values.len() * 10 < lines.len();
+    let is_rare = values.len() < min_values.max(1);
     if is_rare || values.len() * 10 < present * 9 || own_times * 10 >= values.len() * 9 {
         return None;
     }

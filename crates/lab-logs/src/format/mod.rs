@@ -392,6 +392,18 @@ impl LogReader {
         )
     }
 
+    /// Returns the description, including what later lines show.
+    pub(crate) fn description(&self) -> String {
+        let late = match &self.kind {
+            FormatKind::Combined(combined) => combined.late_description(),
+            _ => None,
+        };
+        match late {
+            Some(duration) => format!("{}, in later lines with {duration}", self.words),
+            None => self.words.clone(),
+        }
+    }
+
     /// Returns the resolution of the durations so far, in ns, or `None` if there are no durations.
     pub fn step_ns(&self) -> Option<u64> {
         match &self.kind {

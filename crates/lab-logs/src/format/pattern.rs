@@ -17,7 +17,7 @@ use super::time_format::{TimeFormat, TimeParts};
 use super::units::{TimedCount, UnitCheck, absurd_unit, assumed_unit, contradiction, doubted_unit};
 use super::upstream::{is_within_list, list_length, sum_ns};
 use crate::entry::Entry;
-use crate::time::{Zone, clf, iso, iso_length, number, offset, scaled};
+use crate::time::{EPOCHS, Zone, clf, iso, iso_length, number, offset, scaled};
 use lab_model::{LogAdvice, LogAssumption};
 use memchr::memchr;
 use memchr::memmem::Finder;
@@ -629,9 +629,6 @@ fn epoch_s(value: &[u8], scale: u64) -> Option<i64> {
     let mut plausible = seconds.filter(|seconds| EPOCHS.contains(seconds));
     plausible.next()?.try_into().ok()
 }
-
-/// The plausible times of a log, in seconds since 1970: from 2001 to 2099.
-const EPOCHS: std::ops::Range<u64> = 978_307_200..4_102_444_800;
 
 impl LineDurations {
     /// Adds a duration. Among durations with a known unit, the finer one wins.

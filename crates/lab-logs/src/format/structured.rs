@@ -475,6 +475,8 @@ pub struct Structured {
     assumed_field: Option<String>,
     /// A field with times that cannot be parsed, and an example.
     strange_time: Option<(String, String)>,
+    /// The same for values that hardly look like times, such as small numbers.
+    odd_time: StrangeField,
     /// The number of requests with a time that cannot be parsed.
     strange_times: u64,
     strange_duration: StrangeField,
@@ -805,6 +807,8 @@ impl Structured {
         if looks_like_time(value) {
             self.line.flags.has_strange_time = true;
             self.note_strange_time(path, value);
+        } else if !is_missing(value) {
+            self.odd_time.note(path, value);
         }
         false
     }
@@ -1478,7 +1482,9 @@ impl Structured {
         }
         let has_no_time = self.requests > 0 && self.without_time == self.requests;
         if has_no_time || self.strange_times > 0 {
-            advice.push(match &self.strange_time {
+            let odd_time = self.odd_time.example.as_ref();
+            let odd_time = odd_time.filter(|_| self.candidates[1].is_empty());
+            advice.push(match self.strange_time.as_ref().or(odd_time) {
                 Some((field, example)) => LogAdvice::TimesUnparsed {
                     field: field.clone(),
                     example: example.clone(),

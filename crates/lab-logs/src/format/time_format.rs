@@ -7,7 +7,7 @@
 //! Source: POSIX.1-2017, *strftime*; Apache HTTP Server 2.4, mod_log_config; Java SE 17,
 //! `SimpleDateFormat`.
 
-use crate::time::{Zone, half_day, half_day_shift, offset, utc};
+use crate::time::{EPOCHS, Zone, half_day, half_day_shift, offset, utc};
 
 /// A component of a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -343,6 +343,9 @@ impl TimeParts {
     /// exist.
     pub fn time(&self, zone: &mut Zone) -> Option<(i64, i32)> {
         if let Some(epoch) = self.epoch_s {
+            if !EPOCHS.contains(&epoch.unsigned_abs()) {
+                return None;
+            }
             return Some((epoch, zone.offset_at(epoch)));
         }
         let hour = self.hour?;

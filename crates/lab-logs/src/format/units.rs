@@ -27,7 +27,7 @@ const MAX_PRODUCER_MEDIAN_NS: f64 = 120e9;
 /// The number of durations in a block, and the minimum number in the last block.
 const BLOCK: u64 = 500;
 const MIN_LAST_BLOCK: u64 = 100;
-/// The minimum ratio between the medians of the two halves of a log that suggests a change of the
+/// The minimum ratio between the typical durations of two parts of a log that suggests a change of the
 /// unit.
 const MIN_UNIT_CHANGE: f64 = 200.0;
 /// The minimum plausible 90th percentile of a server's durations, in ns.
@@ -99,8 +99,8 @@ impl UnitEvidence {
         if self.durations.len() < MIN_DURATIONS {
             return units.to_vec();
         }
-        if let Some(halves) = self.different_halves() {
-            let fits = |unit: &&u64| halves.iter().any(|half| half.is_possible(**unit));
+        if let Some(parts) = self.different_parts() {
+            let fits = |unit: &&u64| parts.iter().any(|part| part.is_possible(**unit));
             let both: Vec<u64> = units.iter().filter(fits).copied().collect();
             return if both.is_empty() {
                 units.to_vec()
@@ -122,23 +122,31 @@ impl UnitEvidence {
         }
     }
 
-    /// Returns the two halves of the log if their durations differ as if the unit had changed in
-    /// between, and if the durations of each half are plausible in some unit.
-    fn different_halves(&self) -> Option<[UnitEvidence; 2]> {
-        let (first, second) = self.durations.split_at(self.durations.len() / 2);
-        let halves = [first, second].map(|durations| UnitEvidence {
+    /// Returns the two parts of the log if their durations differ as if the unit had changed in
+    /// between, and if the durations of each part are plausible in some unit.
+    fn different_parts(&self) -> Option<[UnitEvidence; 2]> {
+        let cut = |tenths: usize| self.different_parts_at(self.durations.len() * tenths / 10);
+        [5, 1, 2, 3, 4, 6, 7, 8, 9].into_iter().find_map(cut)
+    }
+
+    fn different_parts_at(&self, index: usize) -> Option<[UnitEvidence; 2]> {
+        let (first, second) = self.durations.split_at(index);
+        if first.len() < MIN_DURATIONS || second.len() < MIN_DURATIONS {
+            return None;
+        }
+        let parts = [first, second].map(|durations| UnitEvidence {
             durations: durations.to_vec(),
             between: Vec::new(),
             has_fraction: durations.iter().any(|(d, _)| d.fract() != 0.0),
         });
-        let [first, second] = halves.each_ref().map(UnitEvidence::median);
+        let [first, second] = parts.each_ref().map(UnitEvidence::median);
         let is_other = first.max(second) > first.min(second) * MIN_UNIT_CHANGE;
-        let is_sure = first.min(second) > 0.0 && self.durations.len() >= 2 * MIN_DURATIONS;
+        let is_sure = first.min(second) > 0.0;
         let is_plausible = || {
-            let any = |half: &UnitEvidence| UNITS.iter().any(|unit| half.is_plausible(*unit));
-            halves.iter().all(any)
+            let any = |part: &UnitEvidence| UNITS.iter().any(|unit| part.is_plausible(*unit));
+            parts.iter().all(any)
         };
-        (is_other && is_sure && is_plausible()).then_some(halves)
+        (is_other && is_sure && is_plausible()).then_some(parts)
     }
 
     fn median(&self) -> f64 {
@@ -448,6 +456,11 @@ mod tests {
 
     #[test]
     fn a_change_of_the_unit_leaves_both_units() {
+        for early in [10, 25, 90] {
+            let values = [vec![480.5; early], vec![0.48; 100 - early]].concat();
+            let possible = evidence(&values, 60.0).possible(&UNITS);
+            assert_eq!(possible, [1_000_000, 1_000_000_000], "{early}");
+        }
         let values = |first: f64, second: f64| [[first; 20], [second; 20]].concat();
         let possible = |first, second| evidence(&values(first, second), 60.0).possible(&UNITS);
         assert_eq!(possible(480.5, 0.48), [1_000_000, 1_000_000_000]);

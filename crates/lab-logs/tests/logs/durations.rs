@@ -348,6 +348,17 @@ fn a_dash_is_a_missing_duration() {
         (log.timed_and_mean_us().0, &log.assumptions[..]),
         (40, &[][..])
     );
+    // Most pages are files.
+    let log = read(&combined(900, |i| match i % 30 {
+        0 => "0.250".into(),
+        _ => "-".into(),
+    }));
+    assert_eq!(log.timed_and_mean_us(), (30, 250_000));
+    // nginx's $connection and $bytes_sent.
+    let log = read(&combined(60, |i| {
+        format!("{} {}", 4_000 + i, 300 + i * 37 % 100)
+    }));
+    assert_eq!(log.timed_and_mean_us().0, 0);
     // nginx's $gzip_ratio and $upstream_status are no durations.
     for other in ["2.3#", "20#"] {
         let log = read(&combined(60, some(other)));
