@@ -125,6 +125,14 @@ impl Reading {
     }
 }
 
+/// Returns the offset of a zone in seconds, if only one zone has this abbreviation.
+pub fn clear_offset(word: &[u8]) -> Option<i32> {
+    match Reading::interpret(word) {
+        Reading::Clear(offset_s) => Some(offset_s),
+        Reading::Ambiguous(..) | Reading::Unknown => None,
+    }
+}
+
 /// The UTC offsets of a log's timestamps, and the assumptions about them.
 #[derive(Clone, Debug, Default)]
 pub struct ZoneWords {

@@ -8,6 +8,7 @@
 //! `SimpleDateFormat`.
 
 use crate::time::{EPOCHS, Zone, half_day, half_day_shift, offset, utc};
+use crate::zone_words::clear_offset;
 
 /// A component of a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -297,7 +298,8 @@ impl TimePart {
             }
             TimePart::ZoneName => {
                 let length = word(text).or_else(|| offset_length(text))?;
-                time.offset_s = offset(&text[..length]);
+                let zone = &text[..length];
+                time.offset_s = offset(zone).or_else(|| clear_offset(zone));
                 Some(length)
             }
             TimePart::Word => word(text),
@@ -390,6 +392,7 @@ mod tests {
             ("%F %T.%f%z", "2025-10-10 22:00:36.123456+02:00", 7_200),
             ("%s", "1760126436", 0),
             ("%a %b %e %T %Z %Y", "Fri Oct 10 20:00:36 UTC 2025", 0),
+            ("%F %T %Z", "2025-10-10 22:00:36 CEST", 7_200),
             ("%D %r", "10/10/25 08:00:36 PM", 0),
             ("%D %I:%M:%S %P", "10/10/25 08:00:36 p.m.", 0),
             ("%D %T %p", "10/10/25 20:00:36 PM", 0),

@@ -324,7 +324,7 @@ fn a_dash_is_a_missing_duration() {
     let some = |value: &str| {
         let value = value.to_string();
         move |i: usize| {
-            if i % 3 == 0 {
+            if i.is_multiple_of(3) {
                 "-".into()
             } else {
                 value.replace('#', &(i % 7).to_string())
