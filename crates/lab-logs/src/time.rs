@@ -259,6 +259,10 @@ fn zone_text(text: &[u8]) -> Option<(Option<i32>, Option<&[u8]>)> {
         }
     };
     let tail = tail.trim_ascii();
+    // Go's monotonic clock.
+    if first.starts_with(b"m=") && tail.is_empty() {
+        return Some((None, None));
+    }
     if first.is_empty() {
         return match inner(tail) {
             None if tail.is_empty() => Some((None, None)),
@@ -607,6 +611,7 @@ mod tests {
         let cest = Some(&b"CEST"[..]);
         assert_eq!(zone(b"2026-05-01 10:00:00.5 CEST"), Some((None, cest)));
         assert_eq!(zone(b"2026-05-01 10:00:00 PM CEST"), Some((None, cest)));
+        assert_eq!(zone(b"2026-05-01 10:00:00.5 m=+0.1"), Some((None, None)));
         for bad in [
             "2026-05-01 14:00:00 AM",
             "2026-05-01 00:00:00 PM",

@@ -8,7 +8,8 @@
 //! Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
 use super::units::{
-    UnitCheck, UnitEvidence, absurd_unit, assumed_unit, contradiction, other_units, unit_name,
+    UNITS, UnitCheck, UnitEvidence, absurd_unit, assumed_unit, contradiction, other_units,
+    unit_name,
 };
 use super::upstream::{is_list, sum_ns};
 use crate::entry::Entry;
@@ -43,6 +44,8 @@ pub struct Duration {
     pub has_unit_field: bool,
     /// True if the user specified the unit.
     pub is_unit_given: bool,
+    /// True if the values contain their unit: `22ms`.
+    pub is_unit_written: bool,
     /// The number of fields in most lines of the sample, or `None` if the duration does not depend
     /// on its position or if lines end with text of any length.
     pub field_count: Option<usize>,
@@ -64,6 +67,8 @@ pub struct Combined {
     /// sample.
     timed: u64,
     moved: u64,
+    /// The number of durations without a unit, although those of the sample contain theirs.
+    unitless: u64,
     /// The lines that may have durations although those of the sample have none.
     late: LateDurations,
 }
@@ -158,6 +163,7 @@ impl Combined {
             odd: 0,
             timed: 0,
             moved: 0,
+            unitless: 0,
             late: LateDurations::default(),
         };
         combined.set_duration(duration);
@@ -207,6 +213,10 @@ impl Combined {
         }
         if duration.is_unit_given {
             assumptions.extend(absurd_unit(&self.check, &field, duration.scale));
+            return assumptions;
+        }
+        if self.unitless * 1_000 > self.timed {
+            assumptions.push(assumed_unit(&field, duration.scale, &UNITS));
             return assumptions;
         }
         let contradiction = contradiction(&self.check, &field, duration.scale);
@@ -273,6 +283,7 @@ impl Combined {
         if let Some(duration) = &duration {
             self.timed += 1;
             self.moved += u64::from(duration.is_moved);
+            self.unitless += u64::from(duration.is_unitless);
             if self.is_unit_checked {
                 self.check.count(duration.ns);
                 self.odd += u64::from(duration.is_odd);
@@ -494,6 +505,7 @@ impl Duration {
         self.possible = Vec::new();
         self.is_bare_number = false;
         self.is_unit_given = true;
+        self.is_unit_written = false;
         self
     }
 
@@ -520,6 +532,7 @@ impl Duration {
                 ns: integer.checked_mul(self.scale)?,
                 is_odd: self.has_fraction(),
                 is_moved: self.field_count.is_some_and(|count| count != 1),
+                is_unitless: self.is_unit_written && integer > 0,
             });
         }
         self.value_at_index(rest)
@@ -543,10 +556,12 @@ impl Duration {
                         Some(count) => before + fields.count() != count,
                         None => false,
                     };
+                    let is_bare = !value.last().is_some_and(u8::is_ascii_alphabetic);
                     return Some(FoundDuration {
                         ns,
                         is_odd,
                         is_moved,
+                        is_unitless: self.is_unit_written && is_bare && ns > 0,
                     });
                 }
                 left -= 1;
@@ -564,6 +579,8 @@ struct FoundDuration {
     is_odd: bool,
     /// True if the line has another number of fields than most lines of the sample.
     is_moved: bool,
+    /// True if the value has no unit and the values of the sample have one.
+    is_unitless: bool,
 }
 
 #[inline]
@@ -937,6 +954,7 @@ fn duration_at(
     if values.len() * 10 < lines.len() * 9 && !is_certain {
         return None;
     }
+    let is_unit_written = smallest_written.is_some();
     let (scale, possible) = match smallest_written {
         Some(unit) => (unit, Vec::new()),
         None => bare_unit(&evidence, &values, finest.decimals),
@@ -955,6 +973,7 @@ fn duration_at(
         is_bare_number: false,
         has_unit_field,
         is_unit_given: false,
+        is_unit_written: !has_unit_field && is_unit_written,
         field_count: None,
     })
 }

@@ -1317,6 +1317,8 @@ impl Structured {
             1_000_000
         };
         let last = likely.last().or(self.possible.last()).copied();
+        // The durations of the sample contain their unit, if any.
+        let last = last.filter(|_| !self.evidence.is_empty());
         // A producer that identifies itself is better evidence than unusually long durations.
         let is_better = |producer: &&ExcludedProducer| producer.is_long || likely.is_empty();
         let by_producer = excluded.iter().find(is_better);

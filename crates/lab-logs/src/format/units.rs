@@ -77,6 +77,11 @@ impl UnitEvidence {
         }
     }
 
+    /// Returns true if there are no durations.
+    pub fn is_empty(&self) -> bool {
+        self.durations.is_empty()
+    }
+
     /// Returns true if any duration has a fraction.
     pub fn has_fraction(&self) -> bool {
         self.has_fraction

@@ -201,6 +201,32 @@ fn the_time_of_a_line_is_not_its_duration() {
 }
 
 #[test]
+fn durations_that_lose_their_unit_are_reported() {
+    let value = |i: usize| 20 + i * 37 % 100;
+    for name in ["", "took="] {
+        let log = combined(3_000, |i| match i < 1_500 {
+            true => format!("{name}{}ms", value(i)),
+            false => format!("{name}{}", value(i)),
+        });
+        assert!(other_units(&read(&log)).contains(&S), "{name}");
+        assert_eq!(read_with_unit(&log, MS).assumptions, []);
+        let log = json(3_000, |i| match i < 1_500 {
+            true => format!("\"duration\":\"{}ms\"", value(i)),
+            false => format!("\"duration\":{}", value(i)),
+        });
+        let log = read(&log);
+        assert!(other_units(&log).contains(&S));
+        assert!(log.timed_and_mean_us().1 < 120_000);
+        // 0 is the same in every unit.
+        let log = combined(3_000, |i| match i % 20 {
+            0 => format!("{name}0"),
+            _ => format!("{name}{}ms", value(i)),
+        });
+        assert_eq!(read(&log).assumptions, []);
+    }
+}
+
+#[test]
 fn a_specified_unit_is_checked() {
     let is_implausible = |log: &ReadLog| {
         let is_it = |a: &LogAssumption| matches!(a, LogAssumption::ImplausibleDurations { .. });
