@@ -161,7 +161,10 @@ pub enum LogsFinding {
     /// Durations of statements are whole seconds.
     WholeSecondsOfStatements,
     /// Durations exceed the range in which percentiles distinguish values.
-    LongDurations,
+    LongDurations {
+        /// True if a sum of durations exceeds the range of counters.
+        is_sum_capped: bool,
+    },
     /// Some entries of a log are not counted, or the next log could contain more data.
     Advice {
         /// The advice, with the facts that it concerns.
@@ -275,6 +278,8 @@ pub enum GateProblem {
     },
     /// The value exceeds one hour, above which percentiles do not distinguish values.
     BeyondHour,
+    /// The sum of the durations exceeds the range of counters.
+    CappedSum,
     /// Some durations are lower bounds, so the value is only a lower bound. Contains the value in
     /// ns.
     LowerBound(f64),

@@ -81,6 +81,7 @@ impl ServerLog {
     /// Begins the next file, after [`ServerLog::end_file`].
     pub fn begin_file(&mut self, name: &str) {
         if let Some(reader) = self.reader.take() {
+            self.source.format = reader.description();
             self.previous = Some(reader);
             self.previous_name.clone_from(&self.source.name);
         }
@@ -99,10 +100,13 @@ impl ServerLog {
     /// Returns the facts about all files so far.
     pub fn logs_read(&self) -> LogsRead {
         let mut logs = self.ended.clone();
-        let source = LogFile {
+        let mut source = LogFile {
             lines: self.lines.all - self.lines_before,
             ..self.source.clone()
         };
+        if let Some(reader) = &self.reader {
+            source.format = reader.description();
+        }
         let readers = self.previous.iter().chain(&self.reader);
         readers.for_each(|reader| logs.add_reader(reader));
         logs.sources.push(source);
@@ -361,6 +365,9 @@ impl ServerLog {
 
     /// Finishes entries that could have had more lines in another file.
     pub fn close(&mut self, tally: &mut Tally) {
+        if let Some(reader) = &self.reader {
+            self.source.format = reader.description();
+        }
         let readers = [self.previous.take(), self.reader.take()];
         for reader in readers.into_iter().flatten() {
             self.end_reader(reader, tally);

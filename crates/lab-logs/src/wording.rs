@@ -217,7 +217,12 @@ pub fn sentence(finding: &LogsFinding) -> String {
             are_mostly_zero,
             is_log_format,
         } => whole_seconds(*are_mostly_zero, *is_log_format),
-        LogsFinding::LongDurations => {
+        LogsFinding::LongDurations { is_sum_capped: true } => {
+            "Some durations exceed an hour: in percentiles they count as an hour. Sums exceed 584 years, where they stop, so \
+             sums and means are too low: the durations may be in another unit or field."
+                .into()
+        }
+        LogsFinding::LongDurations { .. } => {
             "Some durations exceed an hour: in percentiles they count as an hour. Sums, means and the maximum are exact."
                 .into()
         }
@@ -281,7 +286,7 @@ pub fn label(finding: &LogsFinding) -> &'static str {
         LogsFinding::CutOff => "cut off",
         LogsFinding::ClockJumps { .. } => "clock",
         LogsFinding::WholeSeconds { .. } | LogsFinding::WholeSecondsOfStatements => "whole seconds",
-        LogsFinding::LongDurations => "longer than an hour",
+        LogsFinding::LongDurations { .. } => "longer than an hour",
         LogsFinding::Advice { .. } => "log",
         LogsFinding::StatementsOutside { .. }
         | LogsFinding::SharedIds { .. }
@@ -404,6 +409,33 @@ pub fn assumption(assumption: &LogAssumption) -> String {
              changed: split the log where it changed, or specify the unit with --duration-unit.",
             unit_name(*unit_ns)
         ),
+        LogAssumption::ChangedUnit {
+            place,
+            unit_ns,
+            times,
+        } => format!(
+            "Durations ({place}) are assumed to be in {}, but the typical duration changes by a factor of {} within the log, \
+             as if the unit had changed: split the log where it changed, or, if it did not, specify the unit with --duration-unit.",
+            unit_name(*unit_ns),
+            quantity::integer(*times),
+        ),
+        LogAssumption::ImplausibleDurations { place, unit_ns } => format!(
+            "Most durations ({place}) are longer than a day in {}, as specified: correct --duration-unit, or, if they are not \
+             durations, describe the lines with --log-format.",
+            unit_name(*unit_ns)
+        ),
+        LogAssumption::FieldsDiffer { place, lines } => format!(
+            "Durations are assumed to be in {place}, but {} {} a different number of fields there than the first lines: split \
+             the log where its format changed, or describe the lines with --log-format.",
+            say::count(*lines as usize, "line"),
+            have(*lines),
+        ),
+        LogAssumption::MoreFields { lines } => format!(
+            "{} {} more fields than the format, so values may be read from the wrong fields: pass the whole format from the \
+             server's configuration with --log-format.",
+            say::count(*lines as usize, "line"),
+            have(*lines),
+        ),
         LogAssumption::UnparsedDurations {
             field,
             example,
@@ -440,6 +472,16 @@ pub fn assumption(assumption: &LogAssumption) -> String {
         }
         LogAssumption::RepeatedHour => {
             "Times in an hour that the clock showed twice are assumed to be in the first of the two hours.".into()
+        }
+        LogAssumption::SkippedHour => {
+            "Some times are in an hour that did not occur in this zone, because the clock was set forward: the log may be in \
+             another zone, so check --zone."
+                .into()
+        }
+        LogAssumption::NoHalfDay => {
+            "The format has hours from 1 to 12 without AM or PM, so afternoons are read as mornings: log HH instead of hh, or %H \
+             instead of %I."
+                .into()
         }
         LogAssumption::AmbiguousZone {
             word,
@@ -625,6 +667,9 @@ pub fn advice(advice: &LogAdvice) -> String {
         LogAdvice::DurationsEmpty { field } => format!(
             "The field {field} contains no durations: name another field with --fields duration=NAME, if there is one."
         ),
+        LogAdvice::NoDurationValues { field } => {
+            format!("No line has a duration in the field {field}, so durations are unknown.")
+        }
         LogAdvice::LinesWithoutEnd { lines } => format!(
             "{} {} a path, but no status or duration, and {} not counted, because a later line with the same path has them.",
             say::count(*lines as usize, "line"),
@@ -735,6 +780,10 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
         ),
         GateProblem::BeyondHour => {
             "the value is longer than an hour, and percentiles do not distinguish such durations"
+                .into()
+        }
+        GateProblem::CappedSum => {
+            "the sum of the durations exceeds 584 years, so the value is unknown: check the unit and the field of the durations"
                 .into()
         }
         GateProblem::LowerBound(value) => format!(

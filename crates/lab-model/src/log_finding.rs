@@ -51,6 +51,35 @@ pub enum LogAssumption {
         /// The assumed unit of the durations, in ns.
         unit_ns: u64,
     },
+    /// The typical duration changes so much within the log as if the unit had changed.
+    ChangedUnit {
+        /// The field that contains the durations.
+        place: String,
+        /// The assumed unit of the durations, in ns.
+        unit_ns: u64,
+        /// The ratio of the longest typical duration to the shortest.
+        times: u64,
+    },
+    /// The unit that the user specified makes most durations longer than a day.
+    ImplausibleDurations {
+        /// The field that contains the durations.
+        place: String,
+        /// The specified unit, in ns.
+        unit_ns: u64,
+    },
+    /// Lines have a different number of fields than the first lines, so the position of the duration
+    /// may differ, too.
+    FieldsDiffer {
+        /// The field that contains the durations.
+        place: String,
+        /// The number of these lines.
+        lines: u64,
+    },
+    /// Lines have more fields than the format that the user specified.
+    MoreFields {
+        /// The number of these lines.
+        lines: u64,
+    },
     /// Some durations cannot be parsed.
     UnparsedDurations {
         /// The field that contains the durations.
@@ -107,6 +136,10 @@ pub enum LogAssumption {
     NoZone,
     /// Timestamps fall in an hour that occurred twice, because clocks were set back.
     RepeatedHour,
+    /// Timestamps fall in an hour that did not occur in the zone, because clocks were set forward.
+    SkippedHour,
+    /// The hours of timestamps are from 1 to 12, and the format has neither AM nor PM.
+    NoHalfDay,
     /// The time zone is given as an ambiguous abbreviation.
     AmbiguousZone {
         /// The abbreviation, as written in the log.
@@ -153,6 +186,10 @@ impl LogAssumption {
             | LogAssumption::DurationFields { .. }
             | LogAssumption::SharedIds { .. }
             | LogAssumption::MixedForms { .. }
+            | LogAssumption::ChangedUnit { .. }
+            | LogAssumption::ImplausibleDurations { .. }
+            | LogAssumption::FieldsDiffer { .. }
+            | LogAssumption::MoreFields { .. }
             | LogAssumption::UnparsedDurations { .. }
             | LogAssumption::UntimedSpans { .. }
             | LogAssumption::MissingDurations { .. } => AssumptionKind::Durations,
@@ -164,6 +201,8 @@ impl LogAssumption {
             LogAssumption::UnparsedRows { .. } => AssumptionKind::All,
             LogAssumption::NoZone
             | LogAssumption::RepeatedHour
+            | LogAssumption::SkippedHour
+            | LogAssumption::NoHalfDay
             | LogAssumption::AmbiguousZone { .. }
             | LogAssumption::UnknownZone { .. } => AssumptionKind::Times,
         }
@@ -315,6 +354,11 @@ pub enum LogAdvice {
     },
     /// The field of the durations never has a value.
     DurationsEmpty {
+        /// The name of the duration field.
+        field: String,
+    },
+    /// The format has a field for durations, but no line has a duration.
+    NoDurationValues {
         /// The name of the duration field.
         field: String,
     },

@@ -190,6 +190,7 @@ impl Gate {
                 }
                 ns as f64
             }
+            GateMetric::Mean if page.total_ns == u64::MAX => return Err(GateProblem::CappedSum),
             GateMetric::Mean => page.mean_ns().ok_or_else(unknown)?,
             GateMetric::Max if page.timed == 0 => return Err(unknown()),
             GateMetric::Max => page.known_max_ns().ok_or(GateProblem::NoMax)? as f64,
@@ -197,7 +198,11 @@ impl Gate {
             GateMetric::Requests => page.requests as f64,
             GateMetric::Fraction => {
                 let same_kind = analysis.pages.iter().filter(|p| p.kind == page.kind);
-                page.total_ns as f64 / same_kind.map(|p| p.total_ns).sum::<u64>().max(1) as f64
+                let all_ns = same_kind.fold(0, |sum, p| p.total_ns.saturating_add(sum));
+                if all_ns == u64::MAX {
+                    return Err(GateProblem::CappedSum);
+                }
+                page.total_ns as f64 / all_ns.max(1) as f64
             }
             GateMetric::Rate => 0.0,
         };

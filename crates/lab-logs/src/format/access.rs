@@ -59,7 +59,7 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
     // A directive can name the format.
     if let "combined" | "common" = log_format(format).as_str() {
         let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
-        return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, hints)));
+        return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, &lines, hints)));
     }
     // Text that is not a valid log_line_prefix may still be a LogFormat, and a line of that format
     // may look like a line of PostgreSQL's log.
@@ -82,10 +82,10 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
 
 pub fn combined(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let duration = combined::find_duration(lines)?;
-    Some(combined_reader(duration, hints))
+    Some(combined_reader(duration, lines, hints))
 }
 
-fn combined_reader(duration: Option<Duration>, hints: &Hints) -> LogReader {
+fn combined_reader(duration: Option<Duration>, lines: &[&[u8]], hints: &Hints) -> LogReader {
     let name = COMBINED;
     let duration = match (duration, hints.unit) {
         (Some(duration), Some(unit)) => Some(duration.with_unit(unit)),
@@ -99,9 +99,11 @@ fn combined_reader(duration: Option<Duration>, hints: &Hints) -> LogReader {
     let step = duration.as_ref().map(|d| d.step);
     let is_bare = |d: &&Duration| !d.possible.is_empty();
     let bare_unit = duration.as_ref().filter(is_bare).map(|d| d.scale);
+    let mut combined = Combined::new(duration);
+    combined.expect_late_durations(lines, hints.unit);
     LogReader {
         bare_unit,
-        ..reader(words, step, FormatKind::Combined(Combined::new(duration)))
+        ..reader(words, step, FormatKind::Combined(combined))
     }
 }
 
@@ -239,13 +241,19 @@ pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let mut w3c = W3c::new(hints.zone.clone(), hints.unit);
     w3c.sample(lines);
     let step = w3c.has_durations().then_some(MS);
-    Some(LogReader {
-        zone_advice: zone_advice(&hints.zone),
-        ..reader(
+    let (words, zone_advice) = match w3c.is_local() {
+        true => (
+            "extended log format (W3C), times in the server's zone",
+            None,
+        ),
+        false => (
             "extended log format (W3C), times in UTC",
-            step,
-            FormatKind::W3c(w3c),
-        )
+            zone_advice(&hints.zone),
+        ),
+    };
+    Some(LogReader {
+        zone_advice,
+        ..reader(words, step, FormatKind::W3c(w3c))
     })
 }
 

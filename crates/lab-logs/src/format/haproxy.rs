@@ -6,9 +6,10 @@
 //! Source: HAProxy configuration manual 2.8, 8.2.3.
 
 use super::combined::method_and_target;
+use super::units::TimedCount;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, number};
-use lab_model::LogAssumption;
+use lab_model::{LogAdvice, LogAssumption};
 use memchr::memchr;
 
 /// A parser of HAProxy lines. The times of these lines come from the server's clock and have no
@@ -19,12 +20,16 @@ pub struct HaProxy {
     pub zone: Zone,
     /// The number of lines that were written before the end of their responses.
     early: u64,
+    timed: TimedCount,
 }
 
 impl HaProxy {
     /// Creates a parser for a time zone.
     pub fn new(zone: Zone) -> HaProxy {
-        HaProxy { zone, early: 0 }
+        HaProxy {
+            zone,
+            ..HaProxy::default()
+        }
     }
 
     /// Returns assumptions about the lines so far.
@@ -34,6 +39,11 @@ impl HaProxy {
             .then_some(LogAssumption::LowerBounds)
             .into_iter()
             .collect()
+    }
+
+    /// Returns advice about missing durations.
+    pub fn advice(&self) -> Vec<LogAdvice> {
+        self.timed.advice("Ta").into_iter().collect()
     }
 
     /// Parses a line. Returns `None` if it is malformed.
@@ -68,11 +78,14 @@ impl HaProxy {
         let bytes = bytes.strip_prefix(b"+").unwrap_or(bytes);
         let (method, target) = method_and_target(request);
         self.early += u64::from(early.is_some());
+        // HAProxy writes -1 if the request ended early.
+        let duration_ns = number(total).and_then(|ms| ms.checked_mul(1_000_000));
+        self.timed.add(duration_ns);
         let offset_s = self.zone.offset_of_local(local);
         Some(Entry {
             time_s: Some(local - i64::from(offset_s)),
             offset_s,
-            duration_ns: number(total).and_then(|ms| ms.checked_mul(1_000_000)),
+            duration_ns,
             method,
             target,
             status: number(status).filter(|s| *s < 1000).unwrap_or(0) as u16,
@@ -123,5 +136,10 @@ mod tests {
         let entry = haproxy.parse(early.as_bytes()).expect("an entry");
         assert_eq!(entry.duration_ns, Some(109_000_000));
         assert_eq!(haproxy.assumptions(), [LogAssumption::LowerBounds]);
+        assert_eq!(haproxy.advice(), []);
+        let mut haproxy = HaProxy::default();
+        haproxy.parse(line.replace("TOTAL", "-1").as_bytes());
+        let field = "Ta".into();
+        assert_eq!(haproxy.advice(), [LogAdvice::NoDurationValues { field }]);
     }
 }

@@ -392,10 +392,23 @@ impl LogReader {
         )
     }
 
+    /// Returns the description, including what later lines show.
+    pub(crate) fn description(&self) -> String {
+        let late = match &self.kind {
+            FormatKind::Combined(combined) => combined.late_description(),
+            _ => None,
+        };
+        match late {
+            Some(duration) => format!("{}, in later lines with {duration}", self.words),
+            None => self.words.clone(),
+        }
+    }
+
     /// Returns the resolution of the durations so far, in ns, or `None` if there are no durations.
     pub fn step_ns(&self) -> Option<u64> {
         match &self.kind {
             FormatKind::Pattern(pattern) => pattern.step(),
+            FormatKind::Combined(combined) => combined.duration.as_ref().map(|d| d.step),
             _ => self.step_ns,
         }
     }
@@ -467,6 +480,7 @@ impl LogReader {
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = match &self.kind {
             FormatKind::Pattern(pattern) => pattern.advice(),
+            FormatKind::HaProxy(haproxy) => haproxy.advice(),
             FormatKind::Lograge(lograge) => lograge.advice(),
             FormatKind::S3(s3) => s3.advice(),
             FormatKind::Otlp(otlp) => otlp.advice(),
@@ -484,7 +498,7 @@ impl LogReader {
             FormatKind::Pattern(_) => Some(LogAdvice::NoDurationInFormat),
             _ => None,
         };
-        advice.extend(missing.filter(|_| self.step_ns.is_none()));
+        advice.extend(missing.filter(|_| self.step_ns().is_none()));
         advice.extend(self.zone_advice.clone());
         advice
     }
@@ -503,7 +517,7 @@ impl LogReader {
             FormatKind::Wrapped(log) => log.inner.assumptions(),
             _ => Vec::new(),
         };
-        assumptions.extend(self.zone().and_then(zone_assumption));
+        assumptions.extend(self.zone().map(zone_assumptions).unwrap_or_default());
         assumptions
     }
 
@@ -527,12 +541,13 @@ impl LogReader {
     }
 }
 
-fn zone_assumption(zone: &Zone) -> Option<LogAssumption> {
+fn zone_assumptions(zone: &Zone) -> Vec<LogAssumption> {
     if zone.was_assumed {
-        Some(LogAssumption::NoZone)
-    } else {
-        zone.was_ambiguous.then_some(LogAssumption::RepeatedHour)
+        return vec![LogAssumption::NoZone];
     }
+    let repeated = zone.was_ambiguous.then_some(LogAssumption::RepeatedHour);
+    let skipped = zone.was_skipped.then_some(LogAssumption::SkippedHour);
+    repeated.into_iter().chain(skipped).collect()
 }
 
 /// Returns advice about skipped lines of connections.
@@ -663,7 +678,7 @@ mod tests {
             matches!(open, LogAssumption::BareNumber { others_ns, .. } if others_ns.contains(&1_000_000)),
             "{open:?}"
         );
-        let long = ["350000", "90000", "1200000", "77000"];
+        let long = ["35000000", "9000000", "120000000", "7700000"];
         let only = &assumed(long, None)[0];
         assert!(
             matches!(only, LogAssumption::BareNumber { others_ns, .. } if others_ns.is_empty()),

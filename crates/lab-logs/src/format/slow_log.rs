@@ -547,6 +547,7 @@ impl SlowLog {
     /// Returns assumptions about times, durations and the sample.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let is_repeated = !self.is_zone_guessed && self.zone.was_ambiguous;
+        let is_skipped = !self.is_zone_guessed && self.zone.was_skipped;
         let unparsed = LogAssumption::UnparsedDurations {
             field: "Query_time".into(),
             example: self.unparsed_example.clone(),
@@ -558,6 +559,7 @@ impl SlowLog {
         let assumptions = [
             self.is_zone_guessed.then_some(LogAssumption::NoZone),
             is_repeated.then_some(LogAssumption::RepeatedHour),
+            is_skipped.then_some(LogAssumption::SkippedHour),
             (self.unparsed > 0).then_some(unparsed),
             (self.one_in > 1).then_some(sampled),
         ];

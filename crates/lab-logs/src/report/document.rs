@@ -186,6 +186,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
     };
     let mut pages = analysis.pages.iter();
     let has_long = pages.any(|page| page.max_ns > Counts::MAX_NS);
+    let is_sum_capped = gate::together(analysis).total_ns == u64::MAX;
     let found = [
         malformed(analysis),
         (lines.too_long > 0).then_some(too_long),
@@ -194,7 +195,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
         without_status(analysis),
         without_duration(analysis),
         whole_seconds(analysis),
-        has_long.then_some(LogsFinding::LongDurations),
+        has_long.then_some(LogsFinding::LongDurations { is_sum_capped }),
     ];
     let mut section = Section::new("Warnings");
     let warnings = found.into_iter().flatten().chain(advice(analysis));

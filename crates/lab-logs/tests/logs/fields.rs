@@ -129,8 +129,8 @@ fn nginx_writes_three_decimals_of_a_second() {
     };
     assert_eq!(nginx("0.251"), (251 * MS, false));
     assert_eq!(nginx("\"0.250\""), (250 * MS, false));
-    // A median of 250 s is implausible, and ms is the only other unit for fractions.
-    assert_eq!(nginx("250.5"), (250_500_000, false));
+    // A median of 250 s is unlikely, so that ms is assumed.
+    assert_eq!(nginx("250.5"), (250_500_000, true));
     // Three decimals suggest nginx, but the values do not.
     assert_eq!(nginx("250.512"), (250_512_000, true));
     assert!(nginx("2.5").1);

@@ -3,12 +3,14 @@
 //! the library.
 
 mod configured;
+mod durations;
 mod fields;
 mod joins;
 mod postgresql;
 mod reading;
 mod records;
 mod support;
+mod times;
 mod truth;
 mod unread;
 mod wording;

@@ -66,6 +66,21 @@ fn assumptions() -> Vec<LogAssumption> {
             place: "rt".into(),
             unit_ns: 1_000_000_000,
         },
+        LogAssumption::ChangedUnit {
+            place: "the field duration".into(),
+            unit_ns: 1_000_000,
+            times: 1_000,
+        },
+        LogAssumption::ImplausibleDurations {
+            place: "%D".into(),
+            unit_ns: 1_000_000_000,
+        },
+        LogAssumption::FieldsDiffer {
+            place: "the field after the agent".into(),
+            lines: 1_500,
+        },
+        LogAssumption::MoreFields { lines: 1 },
+        LogAssumption::MoreFields { lines: 1_500 },
         LogAssumption::UnparsedDurations {
             field: "elapsed".into(),
             example: "1 fortnight".into(),
@@ -84,6 +99,8 @@ fn assumptions() -> Vec<LogAssumption> {
         LogAssumption::LowerBounds,
         LogAssumption::NoZone,
         LogAssumption::RepeatedHour,
+        LogAssumption::SkippedHour,
+        LogAssumption::NoHalfDay,
         LogAssumption::AmbiguousZone {
             word: "IST".into(),
             offset_s: 19_800,
@@ -147,6 +164,9 @@ fn advice() -> Vec<LogAdvice> {
         },
         LogAdvice::DurationsEmpty {
             field: "duration_ms".into(),
+        },
+        LogAdvice::NoDurationValues {
+            field: "time-taken".into(),
         },
     ];
     let roles = [FieldRole::Time, FieldRole::Duration, FieldRole::Path];
@@ -285,7 +305,12 @@ fn findings() -> Vec<LogsFinding> {
         whole_seconds(false, false),
         LogsFinding::WithoutStatus { requests: 7, of: 7 },
         LogsFinding::WholeSecondsOfStatements,
-        LogsFinding::LongDurations,
+        LogsFinding::LongDurations {
+            is_sum_capped: false,
+        },
+        LogsFinding::LongDurations {
+            is_sum_capped: true,
+        },
         LogsFinding::Advice {
             advice: LogAdvice::NoDurations,
         },
@@ -353,6 +378,7 @@ fn gate_problems() -> Vec<String> {
         },
         GateProblem::Malformed { lines: 30, of: 40 },
         GateProblem::BeyondHour,
+        GateProblem::CappedSum,
         GateProblem::LowerBound(4.2e8),
         GateProblem::BoundedFraction,
     ];
