@@ -265,7 +265,8 @@ fn find_date(name: &str) -> Option<DatedName> {
             || (c.is_ascii_uppercase() && is_begin(|b| b.is_ascii_alphanumeric()))
     });
     for (begin, _) in begins {
-        if let Some(length) = date_length(&name[begin..]) {
+        let length = date_length(&name[begin..]);
+        if let Some(length) = length.or_else(|| month_length(name, begin)) {
             let (date, after) = name[begin..].split_at(length);
             let before = name[..begin].trim_end_matches(is_separator);
             let after = match before {
@@ -281,12 +282,21 @@ fn find_date(name: &str) -> Option<DatedName> {
     None
 }
 
+/// Returns the length of a month in the names of IIS, such as `u_ex2605.log`.
+fn month_length(name: &str, begin: usize) -> Option<usize> {
+    let (before, digits) = name.split_at(begin);
+    let month = digits.get(..4).filter(|month| is_number(month))?;
+    let is_whole = !digits[4..].starts_with(|c: char| c.is_ascii_digit());
+    (is_whole && before.ends_with("_ex") && is_in(&month[2..], 1..=12)).then_some(4)
+}
+
 /// Returns a date and its time so that texts of earlier times sort first.
 fn sortable_date(date: &str) -> String {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let begin = &date[..digits(date)];
     let rest = &date[begin.len()..];
     let begin = match begin.len() {
+        4 if rest.is_empty() => format!("20{begin}"),
         6 => format!("20{begin}"),
         8 if !is_year(&begin[..4]) => format!("20{begin}"),
         10 if !is_long_date(begin) => {
@@ -413,7 +423,7 @@ mod tests {
                 "postgresql.log.2026-05-01-10",
                 "postgresql.log.2026-05-01-11",
             ],
-            &["u_ex260501.log", "u_ex26050110.log"],
+            &["u_ex260501.log", "u_ex26050110.log", "u_ex2604.log"],
             &["mysql-slow.log.2026-05-01.10", "mysql-slow.log.7"],
             &["access.log", "access-2026-05-01.log", "access.log.2.bz2"],
             &[
@@ -468,6 +478,8 @@ mod tests {
             ("a-2026-05-01-10.0.0.1.log", "a-2026-05-01-10.0.0.2.log"),
             ("a-2026-05-01-192.168.1.1", "a-2026-05-01-192.168.1.2"),
             ("web.1.log", "web.2.log"),
+            ("u_ex2613.log", "u_ex2614.log"),
+            ("app2604.log", "app2605.log"),
             ("10.0.0.1.log", "10.0.0.log"),
         ] {
             assert!(!is_same_log(one, other), "{one} {other}");
@@ -523,6 +535,7 @@ mod tests {
                 "a.log",
             ],
             &["a-2026-04.log", "a-2026-05.log"],
+            &["u_ex1912.log", "u_ex2012.log", "u_ex2605.log"],
         ] {
             let log = RotatedName::new(files.last().expect("a file"));
             let order = |file: &&str| log.order_of(&RotatedName::new(file)).expect("a place");

@@ -8,6 +8,7 @@ mod joins;
 mod postgresql;
 mod reading;
 mod records;
+mod rotated;
 mod support;
 mod truth;
 mod unread;
