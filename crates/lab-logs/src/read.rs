@@ -56,6 +56,8 @@ pub struct ServerLog {
     part: Vec<u8>,
     /// True while the rest of a line that is too long is skipped.
     skips_line: bool,
+    /// True if the lines of the current file end with carriage returns.
+    has_carriage_returns: bool,
 }
 
 impl ServerLog {
@@ -75,6 +77,7 @@ impl ServerLog {
             previous_name: String::new(),
             part: Vec::new(),
             skips_line: false,
+            has_carriage_returns: false,
         }
     }
 
@@ -87,6 +90,7 @@ impl ServerLog {
         }
         self.part.clear();
         self.skips_line = false;
+        self.has_carriage_returns = false;
         self.source.lines = self.lines.all - self.lines_before;
         self.lines_before = self.lines.all;
         let source = LogFile {
@@ -128,7 +132,11 @@ impl ServerLog {
             }
             self.begin(tally)?;
         }
-        self.read_lines(bytes, tally);
+        if self.has_carriage_returns {
+            self.read_lines(&with_line_feeds(bytes), tally);
+        } else {
+            self.read_lines(bytes, tally);
+        }
         Ok(())
     }
 
@@ -136,6 +144,10 @@ impl ServerLog {
     fn begin(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.reader.is_some() {
             return Ok(());
+        }
+        self.has_carriage_returns = ends_with_carriage_returns(&self.part);
+        if self.has_carriage_returns {
+            self.part = with_line_feeds(&self.part);
         }
         // The last line may be incomplete.
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
@@ -348,12 +360,26 @@ impl ServerLog {
         self.skips_line = false;
         if !self.part.is_empty() {
             let part = std::mem::take(&mut self.part);
+            if self.may_be_cut_off(&part) {
+                self.lines.all += 1;
+                self.lines.cut_off += 1;
+                return Ok(());
+            }
             let malformed = self.lines.malformed;
             self.read_line(&part, tally);
             self.lines.cut_off += self.lines.malformed - malformed;
             self.lines.malformed = malformed;
         }
         Ok(())
+    }
+
+    /// Returns true if a last line without a line end may be incomplete, although it can be parsed.
+    ///
+    /// The only line of a file may have no line end because somebody copied it.
+    fn may_be_cut_off(&self, line: &[u8]) -> bool {
+        let has_lines = self.lines.all > self.lines_before;
+        let reader = self.reader.as_ref().filter(|_| has_lines);
+        !line.ends_with(b"\r") && reader.is_some_and(|reader| reader.may_be_cut_off(line))
     }
 
     /// Finishes the last file and closes the log. Returns an error if the format is unknown.
@@ -386,6 +412,18 @@ impl ServerLog {
         self.lines.other = self.lines.other.saturating_sub(cut_off);
         self.ended.add_reader(&reader);
     }
+}
+
+/// Returns true if lines end with carriage returns, as on the first Macintosh, without line feeds.
+fn ends_with_carriage_returns(begin: &[u8]) -> bool {
+    let end = memchr(b'\r', begin).filter(|end| end + 1 < begin.len());
+    end.is_some() && !begin.contains(&b'\n')
+}
+
+/// Replaces carriage returns with line feeds.
+fn with_line_feeds(bytes: &[u8]) -> Vec<u8> {
+    let line_feed = |byte: &u8| if *byte == b'\r' { b'\n' } else { *byte };
+    bytes.iter().map(line_feed).collect()
 }
 
 /// Prefetches text that is parsed a few lines later.

@@ -9,7 +9,7 @@ use crate::analysis::week::MIN_WEEKS;
 use crate::finding::{
     CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageFraction, UnknownChange,
 };
-use crate::format::unit_name;
+use crate::format::{ForeignLog, unit_name};
 use lab_document::format::quantity;
 use lab_document::say;
 use lab_model::{FieldRole, Interval, LogAdvice, LogAssumption, PageKind, Unit};
@@ -189,7 +189,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
         }
         LogsFinding::TooLong { lines, of } => {
             let (be, part) = (be(*lines), of_lines(*lines, *of));
-            format!("{part} {be} longer than 64 KiB and {be} not counted.")
+            format!("{part} {be} longer than 64 KiB (16 MiB in logs of databases) and {be} skipped.")
         }
         LogsFinding::WithoutStatus { requests, of } if requests == of => {
             "The log has no status, so errors are unknown.".into()
@@ -200,7 +200,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             have(*requests)
         ),
         LogsFinding::WithoutDuration { requests, of } => without_duration(*requests, *of),
-        LogsFinding::CutOff => "The last line of a log is cut off and is not counted.".into(),
+        LogsFinding::CutOff => "The last line of a log may be cut off and is not counted.".into(),
         LogsFinding::ClockJumps { times } => format!(
             "The log's clock went backward by more than a minute {}.",
             match times {
@@ -510,7 +510,10 @@ fn other_units(others_ns: &[u64]) -> String {
 /// Returns a piece of advice about a log.
 pub fn advice(advice: &LogAdvice) -> String {
     match advice {
-        LogAdvice::Unread { reason } => format!("A log could not be read to the end: {reason}."),
+        LogAdvice::Unread { reason } => {
+            let reason = reason.trim_end_matches('.');
+            format!("A log could not be read to the end: {reason}.")
+        }
         LogAdvice::NoDurations => {
             "The log has no durations that benchlab recognizes. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: \
              add $request_time to log_format. If the lines contain durations, describe the lines with --log-format."
@@ -635,6 +638,7 @@ pub fn advice(advice: &LogAdvice) -> String {
                 FieldRole::Time => ("times", "time"),
                 FieldRole::Duration => ("durations", "duration"),
                 FieldRole::Path => ("paths of requests", "path"),
+                FieldRole::Status => ("statuses", "status"),
             };
             let (candidates, example) = match candidates.as_slice() {
                 [] => (String::new(), "NAME"),
@@ -647,6 +651,18 @@ pub fn advice(advice: &LogAdvice) -> String {
                 "The log has no {what} under a known name{candidates}: name the field with --fields {option}={example}."
             )
         }
+        LogAdvice::FieldsNeverOccur { fields } => format!(
+            "A log has no text and no number in fields that --fields specifies: {}.",
+            fields.join(", ")
+        ),
+        LogAdvice::PathField {
+            field,
+            other,
+            example,
+        } => format!(
+            "Paths are read from the field {field}, because the field {other} seems to have something else, such as `{example}`: \
+             if it has the paths, specify --fields path={other}."
+        ),
         LogAdvice::PartialDurations { field } => format!(
             "The log has no durations of whole requests: {field} covers only a part of each request. Envoy: log %DURATION%."
         ),
@@ -708,6 +724,12 @@ pub fn advice(advice: &LogAdvice) -> String {
             },
             be(*lines),
         ),
+        LogAdvice::ServerMessages { lines } => format!(
+            "{} with {} of the server {} skipped.",
+            say::count(*lines as usize, "line"),
+            if *lines == 1 { "another message" } else { "other messages" },
+            be(*lines),
+        ),
         LogAdvice::ApplicationMessages { lines: 1 } => {
             "1 line is not a request but another message from the application; it is skipped.".into()
         }
@@ -732,6 +754,91 @@ pub fn advice(advice: &LogAdvice) -> String {
             "{} of Heroku's router, which measures requests separately, {} skipped.",
             say::count(*lines as usize, "line"),
             be(*lines),
+        ),
+    }
+}
+
+/// States what an unknown log is, and what to do.
+pub fn foreign_log(log: &ForeignLog) -> String {
+    match log {
+        ForeignLog::Compressed { format, command } => format!(
+            "The file is compressed or packed with {format}, which benchlab does not read: `{command} | benchlab logs -`."
+        ),
+        ForeignLog::Utf16 { encoding } => format!(
+            "The text is UTF-16: `iconv -f {encoding} -t UTF-8 FILE | benchlab logs -`."
+        ),
+        ForeignLog::Journal => {
+            "The file is a journal of systemd: `journalctl --file FILE -o json | benchlab logs -`.".into()
+        }
+        ForeignLog::InvalidJson {
+            line,
+            column,
+            error,
+            has_other_encoding: true,
+        } => format!(
+            "It looks like JSON with one object per line, but line {line} is invalid at column {column} ({error}): if its \
+             text is Latin-1, convert it with `iconv -f ISO-8859-1 -t UTF-8`; otherwise write JSON in UTF-8."
+        ),
+        ForeignLog::InvalidJson {
+            line,
+            column,
+            error,
+            ..
+        } => format!(
+            "It looks like JSON with one object per line, but line {line} is invalid at column {column} ({error}): quote \
+             values that are not always numbers. nginx: use log_format with escape=json."
+        ),
+        ForeignLog::PrefixedJson => {
+            "Its lines are JSON after a prefix: remove the prefix with `sed 's/^[^{]*//' FILE | benchlab logs -`.".into()
+        }
+        ForeignLog::Logfmt => {
+            "Its lines are key=value pairs (logfmt), which benchlab reads only from lograge and Heroku's router: write JSON \
+             lines instead."
+                .into()
+        }
+        ForeignLog::HaProxyTcp => {
+            "It looks like HAProxy's TCP log, which has no requests: set `mode http` and `option httplog`.".into()
+        }
+        ForeignLog::CloudWatchEvents => {
+            "It looks like events of Amazon CloudWatch Logs: `jq -r '.events[].message' FILE | benchlab logs -`.".into()
+        }
+        ForeignLog::AzurePostgresql => {
+            "It looks like PostgreSQL's log of Azure Database (Single Server): \
+             `jq -r '.properties | .prefix + .errorLevel + \":  \" + .message' FILE | benchlab logs -`."
+                .into()
+        }
+        ForeignLog::SlowLogSummary { program } => format!(
+            "It looks like the output of {program}, which is a summary: read the slow query log itself."
+        ),
+        ForeignLog::SlowLogTable => {
+            "It looks like the table mysql.slow_log: set log_output = FILE, then read the slow query log.".into()
+        }
+        ForeignLog::GeneralLog => {
+            "It looks like the general query log of MySQL or MariaDB, which has no durations: set slow_query_log = ON and \
+             long_query_time = 0, then read the slow query log."
+                .into()
+        }
+        ForeignLog::MysqlErrors => {
+            "It looks like the error log of MySQL or MariaDB, which has no statements: set slow_query_log = ON, then read the \
+             slow query log."
+                .into()
+        }
+        ForeignLog::MariadbAudit => {
+            "It looks like the log of MariaDB's audit plugin, which has no durations: set slow_query_log = ON, then read the \
+             slow query log."
+                .into()
+        }
+        ForeignLog::TranslatedPostgresql => {
+            "It looks like PostgreSQL's log in a language other than English: set lc_messages = 'C', so that benchlab \
+             recognizes its messages."
+                .into()
+        }
+        ForeignLog::DatabaseProxy { name, database } => {
+            format!("It looks like the log of {name}, which benchlab does not read: read {database} instead.")
+        }
+        ForeignLog::OtherDatabase { name } => format!(
+            "It looks like the {name}, which benchlab does not read. It reads statements of any database from spans \
+             (OpenTelemetry) of the programs that use it."
         ),
     }
 }

@@ -219,6 +219,8 @@ pub enum FieldRole {
     Duration,
     /// The path of a request.
     Path,
+    /// The status of a request.
+    Status,
 }
 
 /// Data in a log that the results do not include, or a setting that would make future logs more
@@ -323,6 +325,20 @@ pub enum LogAdvice {
         /// Fields that may have this role.
         candidates: Vec<String>,
     },
+    /// No line has a value in a field that the user specified.
+    FieldsNeverOccur {
+        /// The roles and the fields, such as `status=code`.
+        fields: Vec<String>,
+    },
+    /// A field with the name of a path has something else, so another field is used.
+    PathField {
+        /// The field whose values are used.
+        field: String,
+        /// The field that is not used.
+        other: String,
+        /// The first value of the field that is not used.
+        example: String,
+    },
     /// The only durations cover a part of each request.
     PartialDurations {
         /// The name of the field that contains these durations.
@@ -392,6 +408,11 @@ pub enum LogAdvice {
         /// The number of lines.
         lines: u64,
     },
+    /// HAProxy: lines contain other messages of the server.
+    ServerMessages {
+        /// The number of lines.
+        lines: u64,
+    },
     /// Rails: lines contain other messages of the application.
     ApplicationMessages {
         /// The number of lines.
@@ -449,6 +470,7 @@ impl LogAdvice {
             | LogAdvice::LinesWithoutRequest { lines: n }
             | LogAdvice::RecordsWithoutRequest { records: n }
             | LogAdvice::ConnectionLines { lines: n }
+            | LogAdvice::ServerMessages { lines: n }
             | LogAdvice::ApplicationMessages { lines: n }
             | LogAdvice::ConsumerSpans { spans: n }
             | LogAdvice::NoServerSpans { spans: n }

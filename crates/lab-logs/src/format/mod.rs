@@ -9,6 +9,7 @@ mod configuration;
 mod elb;
 mod envoy;
 mod field_names;
+mod foreign;
 mod haproxy;
 mod json;
 mod line_prefix;
@@ -35,6 +36,7 @@ use crate::entry::{Entry, LineKind};
 use crate::read::MAX_LINE;
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
+use crate::wording;
 pub(crate) use access::is_log_format;
 use access::{
     combined, configured_reader, elb, envoy, haproxy, json, lograge, router, s3, spans, unknown,
@@ -44,6 +46,7 @@ use combined::Combined;
 use elb::LoadBalancer;
 use envoy::Envoy;
 pub use field_names::FieldMap;
+pub use foreign::ForeignLog;
 use haproxy::HaProxy;
 use json::Json;
 use lab_model::{LogAdvice, LogAssumption};
@@ -135,6 +138,9 @@ pub enum LogFormat {
 ///
 /// If no known format fits, returns a message that states what to do.
 pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
+    if let Some(foreign) = ForeignLog::from_bytes(begin) {
+        return Err(wording::foreign_log(&foreign));
+    }
     let lines = sample_lines(begin);
     if let Some(format) = &hints.format {
         let reader = configured_reader(format, begin, hints)?;
@@ -163,6 +169,17 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
     ];
     let reader = formats.iter().find_map(|format| format(&lines, hints));
     if let Some(reader) = reader {
+        // A format may also accept the prefix as part of its lines, but not their parts.
+        let is_statements = matches!(
+            reader.kind,
+            FormatKind::Postgresql(_) | FormatKind::SlowLog(_)
+        );
+        if !is_statements
+            && Wrapper::detect(&lines).can_split_lines()
+            && let Some(Ok(wrapped)) = find_wrapped(&lines, hints)
+        {
+            return Ok(wrapped);
+        }
         return Ok(LogFormat::Lines(Box::new(reader)));
     }
     find_wrapped(&lines, hints).unwrap_or_else(|| Err(unknown(&lines, hints)))
@@ -315,6 +332,50 @@ impl LogReader {
         lines.any(|line| probe.line(line, &mut |_| {}) == LineKind::Entry)
     }
 
+    /// Returns true if the line may be the beginning of a longer line, because a further digit
+    /// would change its entry.
+    ///
+    /// Of durations, only a change above their resolution counts: `0.250` is complete.
+    pub(crate) fn may_be_cut_off(&self, line: &[u8]) -> bool {
+        let Some(found) = self.last_entry(line) else {
+            return false;
+        };
+        // An object, for example, can have no further digit.
+        let Some(longer) = self.last_entry(&[line, b"1"].concat()) else {
+            return false;
+        };
+        let step_ns = self.step_ns();
+        let is_complete = match (found.duration_ns, longer.duration_ns) {
+            (Some(found), Some(longer)) => longer.abs_diff(found) < step_ns.unwrap_or(1),
+            // `22ms` is complete, but `22m` is not.
+            (Some(_), None) => line.ends_with(b"s"),
+            (None, Some(_)) => false,
+            (None, None) => step_ns.is_none(),
+        };
+        let duration_ns = found.duration_ns;
+        !is_complete
+            || found
+                != LastEntry {
+                    duration_ns,
+                    ..longer
+                }
+    }
+
+    /// Returns the last entry of a line that is parsed on its own.
+    fn last_entry(&self, line: &[u8]) -> Option<LastEntry> {
+        let mut found = None;
+        self.clone().line(line, &mut |entry: &Entry| {
+            found = Some(LastEntry {
+                duration_ns: entry.duration_ns,
+                status: entry.status,
+                bytes: entry.bytes,
+                time_s: entry.time_s,
+                texts: [entry.method, entry.target, entry.agent, entry.id].map(<[u8]>::to_vec),
+            });
+        });
+        found
+    }
+
     /// Parses a line without its line end, and passes complete entries to `sink`.
     #[inline]
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
@@ -322,7 +383,7 @@ impl LogReader {
             // This format is handled separately, so that its entries stay in CPU registers.
             FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
             FormatKind::Pattern(pattern) => pattern.parse(line),
-            FormatKind::HaProxy(haproxy) => haproxy.parse(line),
+            FormatKind::HaProxy(haproxy) => return haproxy.line(line, sink),
             FormatKind::Envoy(envoy) => return envoy.line(line, sink),
             FormatKind::LoadBalancer(balancer) => return balancer.line(line, sink),
             FormatKind::Lograge(lograge) => return lograge.line(line, sink),
@@ -548,6 +609,16 @@ fn zone_assumptions(zone: &Zone) -> Vec<LogAssumption> {
     let repeated = zone.was_ambiguous.then_some(LogAssumption::RepeatedHour);
     let skipped = zone.was_skipped.then_some(LogAssumption::SkippedHour);
     repeated.into_iter().chain(skipped).collect()
+}
+
+/// The content of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LastEntry {
+    duration_ns: Option<u64>,
+    status: u16,
+    bytes: u64,
+    time_s: Option<i64>,
+    texts: [Vec<u8>; 4],
 }
 
 /// Returns advice about skipped lines of connections.

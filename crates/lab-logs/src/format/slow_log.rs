@@ -595,8 +595,18 @@ impl Header {
 
 /// Returns true if the lines are from the general query log, which has no durations.
 pub fn is_general_log(lines: &[&[u8]]) -> bool {
+    const COMMANDS: [&[u8]; 8] = [
+        b" Query\t",
+        b" Connect\t",
+        b" Prepare\t",
+        b" Execute\t",
+        b" Init DB\t",
+        b" Field List\t",
+        b" Close stmt\t",
+        b" Quit\t",
+    ];
     let is_command = |line: &&[u8]| {
-        let end = find(line, b" Query\t").or_else(|| find(line, b" Connect\t"));
+        let end = COMMANDS.iter().find_map(|command| find(line, command));
         end.is_some_and(|end| end > 0 && line[end - 1].is_ascii_digit())
     };
     lines.iter().any(is_command)

@@ -44,6 +44,10 @@ const PARTS: [&str; 2] = [
     "Microsoft.EntityFrameworkCore",
     "System.Net.Http.HttpClient",
 ];
+/// The minimum number of lines in which a field with one value has no paths.
+const MIN_CONSTANT: u64 = 20;
+/// The maximum number of fields of a sample that are compared as paths.
+const MAX_SAMPLED_PATHS: usize = 16;
 /// The penalty added to the rank of a duration if neither its value nor its name implies a unit.
 const BARE: u16 = 1 << 12;
 
@@ -431,11 +435,76 @@ struct ExcludedProducer {
     is_long: bool,
 }
 
-/// A field that may have a role. Fields whose names imply a unit come first.
+/// A field that may have a role. Fields whose names imply a unit come first, and among these the
+/// total.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     lacks_unit: bool,
+    lacks_total: bool,
     path: String,
+}
+
+/// The values of a field with the name of a path in a sample.
+#[derive(Clone, Debug)]
+struct SampledPath {
+    field: String,
+    lines: u64,
+    first: String,
+    /// True if all values are the first one.
+    is_constant: bool,
+    /// True if all values look like the name of a log file.
+    is_log_file: bool,
+    /// True if all values have a path that is not that of a host alone.
+    has_paths: bool,
+}
+
+impl SampledPath {
+    fn new(field: &str) -> SampledPath {
+        SampledPath {
+            field: field.into(),
+            lines: 0,
+            first: String::new(),
+            is_constant: true,
+            is_log_file: true,
+            has_paths: true,
+        }
+    }
+
+    fn add(&mut self, text: &str) {
+        if self.lines == 0 {
+            self.first.push_str(text);
+        }
+        self.lines += 1;
+        self.is_constant &= self.first == text;
+        self.is_log_file &= is_log_file(text);
+        let behind_host = match text.split_once("://") {
+            Some((_, rest)) => rest.split_once('/').map_or("", |(_, path)| path),
+            None => text.strip_prefix('/').map_or("", |_| text),
+        };
+        self.has_paths &= !behind_host.is_empty();
+    }
+
+    /// Returns true if this field has something other than the path, which is in the other field.
+    ///
+    /// In a log with one page, both fields are constant.
+    fn is_replaced_by(&self, other: &SampledPath) -> bool {
+        let can_replace = other.lines >= self.lines && other.has_paths && !other.is_log_file;
+        let page = |text: &str| text.split(['?', '#']).next().unwrap_or("").to_string();
+        let differs = !page(&other.first).ends_with(&page(&self.first));
+        let varies = self.lines >= MIN_CONSTANT && self.is_constant && !other.is_constant;
+        can_replace && differs && (self.is_log_file || varies)
+    }
+}
+
+/// Returns true if a text looks like the name of a log file: a shipper adds it to each line.
+fn is_log_file(text: &str) -> bool {
+    let name = text.split(['?', '#']).next().unwrap_or(text);
+    let is_file = name.contains(['/', '\\']);
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let has_end = [".log", "_log", "-json.log"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    is_file && (has_end || name.contains(".log.") || name.contains(".log-"))
 }
 
 /// Interprets fields by their names.
@@ -518,8 +587,17 @@ pub struct Structured {
     without_time: u64,
     without_duration: u64,
     requests: u64,
-    /// Fields that may be durations, times and paths, for logs in which no such field was found.
-    candidates: [BTreeSet<Candidate>; 3],
+    /// The number of requests without a status.
+    without_status: u64,
+    /// The fields that the user specified and that have had a value so far.
+    seen_user_fields: BTreeSet<String>,
+    /// The fields of the sample that have the names of paths.
+    sampled_paths: Vec<SampledPath>,
+    /// The field that is used for paths instead of another, which has something else.
+    path_field: Option<LogAdvice>,
+    /// Fields that may be durations, times, paths and statuses, for logs in which no such field was
+    /// found.
+    candidates: [BTreeSet<Candidate>; 4],
     /// A field whose text is a JSON object.
     json_text: Option<String>,
     is_sampling: bool,
@@ -580,7 +658,10 @@ impl Structured {
         for (role, rank) in meaning.roles.into_iter().flatten() {
             if self.put(role, rank, path, &meaning, value) {
                 is_read = true;
-                break;
+                // A field can have two roles that the user specified.
+                if rank > 0 {
+                    break;
+                }
             }
         }
         if self.is_sampling && !is_read {
@@ -630,10 +711,22 @@ impl Structured {
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
-        let found = KnownField {
+        let mut found = KnownField {
             meaning: self.user_fields.meaning(path, meaning(path)),
             hint: FieldHint::new(path),
         };
+        if let Some(LogAdvice::PathField { other, .. }) = &self.path_field
+            && other == path
+        {
+            found.meaning.roles = found
+                .meaning
+                .roles
+                .map(|slot| slot.filter(|(role, _)| *role != Role::Target));
+        }
+        let mut fields = self.user_fields.fields();
+        if let Some((field, _)) = fields.find(|(field, _)| field.eq_ignore_ascii_case(path)) {
+            self.seen_user_fields.insert(field.into());
+        }
         self.known.insert(path.into(), found);
         found
     }
@@ -671,6 +764,9 @@ impl Structured {
             (Role::Target, Scalar::Text(text)) if !text.is_empty() => {
                 line.flags.has_outer_target |= !self.is_in_array;
                 line.target.put(rank, text);
+                if self.is_sampling {
+                    self.note_path(path, rank, text);
+                }
             }
             (Role::Request, Scalar::Text(text)) => {
                 line.flags.has_outer_target |= !self.is_in_array;
@@ -823,8 +919,47 @@ impl Structured {
         }
     }
 
+    /// Records a value of a field with the name of a path.
+    fn note_path(&mut self, field: &str, rank: u16, text: &str) {
+        let paths = &mut self.sampled_paths;
+        if rank > 0
+            && paths.len() < MAX_SAMPLED_PATHS
+            && !paths.iter().any(|path| path.field == field)
+        {
+            paths.push(SampledPath::new(field));
+        }
+        if let Some(path) = paths.iter_mut().find(|path| path.field == field) {
+            path.add(text);
+        }
+    }
+
+    /// Finds a field with the name of a path whose values are something else, and the field with
+    /// the paths.
+    fn find_path_field(&mut self) {
+        let sampled = std::mem::take(&mut self.sampled_paths);
+        let rank = |path: &SampledPath| {
+            let mut roles = meaning(&path.field).roles.into_iter().flatten();
+            roles
+                .find(|(role, _)| *role == Role::Target)
+                .map_or(NONE, |(_, rank)| rank)
+        };
+        let Some(best) = sampled.iter().min_by_key(|path| rank(path)) else {
+            return;
+        };
+        let others = sampled.iter().filter(|other| best.is_replaced_by(other));
+        if let Some(other) = others.min_by_key(|path| rank(path)) {
+            self.known.remove(&best.field);
+            self.path_field = Some(LogAdvice::PathField {
+                field: other.field.clone(),
+                other: best.field.clone(),
+                example: crate::tally::name(&best.first),
+            });
+        }
+    }
+
     fn note_candidate(&mut self, path: &str, value: Scalar) {
         let kind = match value {
+            _ if may_be_status(path, value) => 3,
             Scalar::Integer(_) | Scalar::Float(_) if may_be_duration(path, value) => 0,
             Scalar::Text(text) if text.parse::<f64>().is_ok() && may_be_duration(path, value) => 0,
             Scalar::Text(_) if written_time(value).is_some() => 1,
@@ -842,6 +977,7 @@ impl Structured {
         let candidates = &mut self.candidates[kind];
         candidates.insert(Candidate {
             lacks_unit: kind == 0 && !implies_unit(path),
+            lacks_total: kind == 0 && !plain(path).contains("total"),
             path: path.into(),
         });
         if candidates.len() > MAX_LISTED {
@@ -993,6 +1129,7 @@ impl Structured {
             self.path_lines.end(&entry);
         }
         self.requests += 1;
+        self.without_status += u64::from(entry.status == 0);
         self.without_duration += u64::from(duration_ns.is_none());
         self.without_time += u64::from(time_s.is_none());
         let has_clock = !line.clock.text.is_empty();
@@ -1336,6 +1473,8 @@ impl Structured {
         self.assumed_field = None;
         (self.requests, self.without_request) = (0, 0);
         (self.without_duration, self.without_time) = (0, 0);
+        self.without_status = 0;
+        self.find_path_field();
         (self.unfinished, self.repeated, self.parts) = (0, 0, 0);
         self.strange_times = 0;
         self.given_check = UnitCheck::default();
@@ -1469,7 +1608,7 @@ impl Structured {
 
     /// Returns advice about data in the lines that cannot be parsed or is skipped.
     pub fn advice(&self) -> Vec<LogAdvice> {
-        let mut advice = Vec::new();
+        let mut advice = self.field_advice();
         if self.has_upstream_times {
             advice.push(LogAdvice::UpstreamTimes);
         }
@@ -1522,6 +1661,25 @@ impl Structured {
         advice
     }
 
+    /// Returns advice about the fields that the user specified or that were chosen.
+    fn field_advice(&self) -> Vec<LogAdvice> {
+        let mut advice: Vec<LogAdvice> = self.unseen_fields().into_iter().collect();
+        advice.extend(self.path_field.clone());
+        let has_candidates = !self.candidates[3].is_empty();
+        if self.requests > 0 && self.without_status == self.requests && has_candidates {
+            advice.push(self.missing(FieldRole::Status));
+        }
+        advice
+    }
+
+    /// Returns advice about fields that the user specified and that have had no value so far.
+    pub fn unseen_fields(&self) -> Option<LogAdvice> {
+        let fields = self.user_fields.fields();
+        let unseen = fields.filter(|(field, _)| !self.seen_user_fields.contains(*field));
+        let fields: Vec<String> = unseen.map(|(_, pair)| pair).collect();
+        (!fields.is_empty()).then_some(LogAdvice::FieldsNeverOccur { fields })
+    }
+
     /// Explains why no request has a duration.
     fn missing_durations(&self) -> LogAdvice {
         let name = |field: &String| crate::tally::name(field);
@@ -1547,11 +1705,12 @@ impl Structured {
 
     /// Returns advice about a role that no known field has, and lists the fields that may have it.
     fn missing(&self, role: FieldRole) -> LogAdvice {
-        let [durations, times, paths] = &self.candidates;
+        let [durations, times, paths, statuses] = &self.candidates;
         let candidates = match role {
             FieldRole::Duration => durations,
             FieldRole::Time => times,
             FieldRole::Path => paths,
+            FieldRole::Status => statuses,
         };
         LogAdvice::FieldMissing {
             role,
@@ -1827,6 +1986,17 @@ fn may_be_duration(path: &str, value: Scalar) -> bool {
     };
     let is_time = epoch(number, number as i128).is_some();
     sounds_like_duration(path) && (!is_time || (implies_unit(path) && number < 1e10))
+}
+
+/// Returns true if a number may be a status, according to its name and its value.
+fn may_be_status(path: &str, value: Scalar) -> bool {
+    let last = plain(path.rsplit('.').next().unwrap_or(path));
+    let has_word = ["status", "code", "response"]
+        .iter()
+        .any(|word| last.contains(word));
+    has_word
+        && !sounds_like_duration(path)
+        && status(value).is_some_and(|status| (100..600).contains(&status))
 }
 
 /// Parses a fraction such as `.123`, in ns.

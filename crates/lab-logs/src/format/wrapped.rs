@@ -30,6 +30,8 @@ pub struct WrappedLog {
 enum Wrapping {
     /// JSON of Docker, Cloud Logging or the journal.
     Json(DockerLines),
+    /// JSON of a log shipper.
+    Shipper,
     /// Text before each line.
     Text(Wrapper),
 }
@@ -57,6 +59,10 @@ impl Wrapping {
                 };
                 text.map_or(Unwrapping::Part, Unwrapping::Text)
             }
+            Wrapping::Shipper => match shipped_text(line) {
+                Some(text) => Unwrapping::Text(text.into_bytes().into()),
+                None => Unwrapping::NotWrapped,
+            },
             Wrapping::Text(wrapper) => match wrapper.unwrap(line) {
                 None => Unwrapping::Part,
                 Some(unwrapped) if unwrapped.source.is_empty() => Unwrapping::NotWrapped,
@@ -68,7 +74,7 @@ impl Wrapping {
     /// Returns the outer time of a line, in seconds since 1970.
     fn time_s(&self, line: &[u8]) -> Option<i64> {
         match self {
-            Wrapping::Json(_) => json_time_s(line),
+            Wrapping::Json(_) | Wrapping::Shipper => json_time_s(line),
             Wrapping::Text(_) => {
                 let end = memchr::memchr(b' ', line)?;
                 let (local_s, offset_s) = iso(&line[..end])?;
@@ -79,7 +85,7 @@ impl Wrapping {
 
     fn words(&self) -> &'static str {
         match self {
-            Wrapping::Json(_) => "wrapped in JSON",
+            Wrapping::Json(_) | Wrapping::Shipper => "wrapped in JSON",
             Wrapping::Text(_) => "after the prefix of a container",
         }
     }
@@ -92,6 +98,18 @@ pub fn find_wrapped(lines: &[&[u8]], hints: &Hints) -> Option<Result<LogFormat, 
     let prefix = Wrapper::detect(lines);
     let prefix = prefix.is_present().then_some(Wrapping::Text(prefix));
     let wrapping = prefix.unwrap_or_else(|| Wrapping::Json(DockerLines::default()));
+    find_within(wrapping, lines, hints).or_else(|| {
+        // Messages of an application are in the same field, too.
+        let found = find_within(Wrapping::Shipper, lines, hints)?;
+        found.is_ok().then_some(found)
+    })
+}
+
+fn find_within(
+    wrapping: Wrapping,
+    lines: &[&[u8]],
+    hints: &Hints,
+) -> Option<Result<LogFormat, String>> {
     let mut probe = wrapping.clone();
     let mut texts = Vec::new();
     let mut wrapped = 0;
@@ -213,7 +231,17 @@ fn json_text(line: &[u8]) -> Option<JsonText<'_>> {
     }
 }
 
-/// Returns Docker's time or the journal's, in seconds since 1970.
+/// Extracts the line of a log from the JSON of CloudWatch, Filebeat, Fluent Bit, Loki and Vector.
+fn shipped_text(line: &[u8]) -> Option<String> {
+    const TEXTS: [&str; 4] = ["message", "line", "msg", "_raw"];
+    let object: serde_json::Value = serde_json::from_slice(line).ok()?;
+    let original = object.get("event").and_then(|event| event.get("original"));
+    let mut texts = TEXTS.iter().filter_map(|name| object.get(name));
+    let text = original.or_else(|| texts.find(|text| text.is_string()))?;
+    Some(text.as_str()?.to_string())
+}
+
+/// Returns Docker's time, the journal's or a shipper's, in seconds since 1970.
 fn json_time_s(line: &[u8]) -> Option<i64> {
     #[derive(Deserialize)]
     struct Times<'l> {
@@ -221,11 +249,25 @@ fn json_time_s(line: &[u8]) -> Option<i64> {
         time: Option<Cow<'l, str>>,
         #[serde(borrow, rename = "__REALTIME_TIMESTAMP")]
         journal_us: Option<Cow<'l, str>>,
+        #[serde(borrow, rename = "@timestamp", alias = "timestamp")]
+        shipped: Option<ShippedTime<'l>>,
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum ShippedTime<'l> {
+        Ms(i64),
+        Text(#[serde(borrow)] Cow<'l, str>),
+        Other(serde::de::IgnoredAny),
     }
     let times: Times = serde_json::from_slice(line).ok()?;
     let journal_us = times.journal_us.and_then(|us| us.parse::<i64>().ok());
+    let text = match times.shipped {
+        Some(ShippedTime::Ms(ms)) if ms > 1_000_000_000_000 => return Some(ms.div_euclid(1_000)),
+        Some(ShippedTime::Text(text)) => times.time.or(Some(text)),
+        _ => times.time,
+    };
     journal_us.map(|us| us.div_euclid(1_000_000)).or_else(|| {
-        let (local_s, offset_s) = iso(times.time?.as_bytes())?;
+        let (local_s, offset_s) = iso(text?.as_bytes())?;
         Some(local_s - i64::from(offset_s?))
     })
 }
@@ -313,6 +355,66 @@ mod tests {
             assert_eq!(found[1], (Some(T), Some(101_000_000), 200), "{prefix}");
             assert!(words.starts_with("common"), "{words}");
         }
+    }
+
+    #[test]
+    fn lines_of_shippers_are_unwrapped() {
+        for (head, tail) in [
+            (
+                r#"{"timestamp":1777629600000,"message":""#,
+                r#"","ingestionTime":1}"#,
+            ),
+            (
+                r#"{"timestamp":"2026-05-01T10:00:00Z","file":"/var/log/nginx/access.log","message":""#,
+                r#""}"#,
+            ),
+            (
+                r#"{"@timestamp":"2026-05-01T10:00:00Z","message":""#,
+                r#"","log":{"file":{"path":"/var/log/nginx/access.log"},"offset":1},"agent":{"type":"filebeat"}}"#,
+            ),
+            (
+                r#"{"labels":{"app":"x"},"line":""#,
+                r#"","timestamp":"2026-05-01T10:00:00Z"}"#,
+            ),
+            (
+                r#"{"@timestamp":"2026-05-01T10:00:00Z","event":{"original":""#,
+                r#""}}"#,
+            ),
+        ] {
+            let (found, words) = read(|i| format!("{head}{ACCESS}{i}{tail}"), &Hints::default());
+            assert_eq!(found[0], (Some(T), Some(100_000_000), 200), "{head}");
+            assert!(
+                words.starts_with("common") && words.ends_with("wrapped in JSON"),
+                "{words}"
+            );
+            let (found, _) = read(|_| format!("{head}{JSON}{tail}"), &Hints::default());
+            assert_eq!(found[0], (Some(T), Some(12_000_000), 200), "{head}");
+        }
+        // An application's messages are not lines of an access log.
+        let messages = "{\"message\":\"started\",\"level\":\"info\"}\n".repeat(20);
+        let error = find(messages.as_bytes(), &Hints::default()).expect_err("no log");
+        assert!(error.contains("Its lines are JSON"), "{error}");
+    }
+
+    /// The combined log format would accept the prefix as a host.
+    #[test]
+    fn parts_of_a_combined_line_are_joined() {
+        let access = ACCESS.replace('\\', "");
+        let (begin, end) = access.split_at(60);
+        let prefix = |part: char| format!("2026-05-01T10:00:00.123456789Z stdout {part} ");
+        let whole = format!("{}{access}0\n", prefix('F'));
+        let split = format!("{}{begin}\n{}{end}0\n", prefix('P'), prefix('F'));
+        let log = format!("{}{}{}", whole.repeat(10), split.repeat(3), whole.repeat(7));
+        let format = find(log.as_bytes(), &Hints::default());
+        let Ok(LogFormat::Lines(mut reader)) = format else {
+            panic!("{format:?}");
+        };
+        let mut found = Vec::new();
+        for line in log.lines() {
+            let kind = reader.line(line.as_bytes(), &mut |e: &Entry| found.push(e.duration_ns));
+            assert_ne!(kind, LineKind::Malformed, "{line}");
+        }
+        assert_eq!(found, [Some(100_000_000); 20]);
     }
 
     /// Docker splits lines after 16 KiB. Most Kubernetes container runtimes do, too.

@@ -154,6 +154,11 @@ impl Wrapper {
         matches!(self.form, Some(WrapperForm::Service | WrapperForm::Pod))
     }
 
+    /// Returns true if the lines can be parts of longer lines.
+    pub fn can_split_lines(&self) -> bool {
+        self.form == Some(WrapperForm::Cri)
+    }
+
     /// Returns the text of a line. The text is incomplete if the line is a part of another line.
     pub fn text<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         let split = self.form.and_then(|form| form.split(line));

@@ -9,6 +9,7 @@ mod joins;
 mod postgresql;
 mod reading;
 mod records;
+mod rotated;
 mod support;
 mod times;
 mod truth;

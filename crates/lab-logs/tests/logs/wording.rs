@@ -7,6 +7,7 @@ use lab_logs::finding::{
     BusiestHour, CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageFraction,
     UnknownChange,
 };
+use lab_logs::format::ForeignLog;
 use lab_logs::wording;
 use lab_model::{FieldRole, Interval, LogAdvice, LogAssumption, PageKind};
 
@@ -169,7 +170,19 @@ fn advice() -> Vec<LogAdvice> {
             field: "time-taken".into(),
         },
     ];
-    let roles = [FieldRole::Time, FieldRole::Duration, FieldRole::Path];
+    let fields = vec!["status=code".to_string(), "agent=ua".into()];
+    advice.push(LogAdvice::FieldsNeverOccur { fields });
+    advice.push(LogAdvice::PathField {
+        field: "http.url".into(),
+        other: "path".into(),
+        example: "/var/log/app.log".into(),
+    });
+    let roles = [
+        FieldRole::Time,
+        FieldRole::Duration,
+        FieldRole::Path,
+        FieldRole::Status,
+    ];
     for role in roles {
         for candidates in [vec![], vec!["a".to_string(), "b".to_string()]] {
             advice.push(LogAdvice::FieldMissing { role, candidates });
@@ -189,6 +202,7 @@ fn advice() -> Vec<LogAdvice> {
             LogAdvice::LinesWithoutRequest { lines: n },
             LogAdvice::RecordsWithoutRequest { records: n },
             LogAdvice::ConnectionLines { lines: n },
+            LogAdvice::ServerMessages { lines: n },
             LogAdvice::ApplicationMessages { lines: n },
             LogAdvice::ConsumerSpans { spans: n },
             LogAdvice::NoServerSpans { spans: n },
@@ -196,6 +210,47 @@ fn advice() -> Vec<LogAdvice> {
         ]);
     }
     advice
+}
+
+/// Returns the sentences about logs that are not read.
+fn foreign_logs() -> Vec<String> {
+    let invalid = |has_other_encoding| ForeignLog::InvalidJson {
+        line: 1,
+        column: 118,
+        error: "expected value".into(),
+        has_other_encoding,
+    };
+    let logs = [
+        ForeignLog::Compressed {
+            format: "xz",
+            command: "xzcat FILE",
+        },
+        ForeignLog::Utf16 { encoding: "UTF-16" },
+        ForeignLog::Journal,
+        invalid(false),
+        invalid(true),
+        ForeignLog::PrefixedJson,
+        ForeignLog::Logfmt,
+        ForeignLog::HaProxyTcp,
+        ForeignLog::CloudWatchEvents,
+        ForeignLog::AzurePostgresql,
+        ForeignLog::SlowLogSummary {
+            program: "mysqldumpslow",
+        },
+        ForeignLog::SlowLogTable,
+        ForeignLog::GeneralLog,
+        ForeignLog::MysqlErrors,
+        ForeignLog::MariadbAudit,
+        ForeignLog::TranslatedPostgresql,
+        ForeignLog::DatabaseProxy {
+            name: "ProxySQL",
+            database: "the slow query log of MySQL",
+        },
+        ForeignLog::OtherDatabase {
+            name: "log of MongoDB",
+        },
+    ];
+    logs.iter().map(wording::foreign_log).collect()
 }
 
 fn findings() -> Vec<LogsFinding> {
@@ -494,13 +549,14 @@ fn every_sentence() {
         let separator = if label.is_empty() { "" } else { ": " };
         format!("{label}{separator}{}", wording::sentence(finding))
     });
-    let lists: [(&str, Vec<String>); 5] = [
+    let lists: [(&str, Vec<String>); 6] = [
         ("Findings", findings.collect()),
         (
             "Assumptions",
             assumptions().iter().map(wording::assumption).collect(),
         ),
         ("Advice", advice().iter().map(wording::advice).collect()),
+        ("Unknown logs", foreign_logs()),
         ("Gates", gate_problems()),
         ("Texts", texts()),
     ];
