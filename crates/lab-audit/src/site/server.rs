@@ -618,13 +618,12 @@ fn hides_url(policy: &str) -> bool {
         "strict-origin-when-cross-origin",
     ];
     const REVEALING: [&str; 2] = ["unsafe-url", "no-referrer-when-downgrade"];
-    let values = policy
+    let mut values = policy
         .split(',')
         .map(|value| value.trim().to_ascii_lowercase());
     let is_known = |value: &String| [&HIDING[..], &REVEALING].concat().contains(&value.as_str());
     values
-        .filter(is_known)
-        .next_back()
+        .rfind(is_known)
         .is_some_and(|value| HIDING.contains(&value.as_str()))
 }
 
