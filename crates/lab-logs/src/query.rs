@@ -3,9 +3,13 @@
 //!
 //! Literals become `?`, lists of literals become `(…)`, comments and line breaks are removed.
 
+mod generated;
+mod spelling;
+
 use crate::route::printable;
 pub use crate::sql::Dialect;
 use crate::sql::{Token, TokenKind, is_operand, tokens};
+use generated::{GeneratedName, NameKind, generated_names, has_temporary_name, without_numbers};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
@@ -41,6 +45,7 @@ fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
         text,
         dialect,
         closing: closing(text, &tokens),
+        names: generated_names(text, &tokens),
         tokens: &tokens,
         folded: Vec::with_capacity(text.len().min(4096)),
         depth: 0,
@@ -69,10 +74,7 @@ fn name(query: &[u8]) -> String {
     if text.len() <= MAX_NAME && text.as_bytes() == query {
         return text;
     }
-    let digest: String = Sha256::digest(query)[..6]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let digest = digest(query);
     if text.len() <= MAX_NAME {
         return format!("{text} [{digest}]");
     }
@@ -97,6 +99,23 @@ fn name(query: &[u8]) -> String {
         }
     };
     format!("{} … {} [{digest}]", head.trim_end(), tail.trim_start())
+}
+
+/// Returns a digest of a query that does not depend on its spelling.
+fn digest(query: &[u8]) -> String {
+    let digest = Sha256::digest(spelling::canonical(query));
+    digest[..6].iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Returns the same key for all names of a query, which can differ in the case of keywords and in
+/// blanks around symbols.
+pub fn key(name: &str) -> String {
+    let is_digest = |text: &&str| text.len() == 12 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let inner = name
+        .strip_suffix(']')
+        .and_then(|rest| rest.rsplit_once(" ["));
+    let known = inner.map(|(_, digest)| digest).filter(is_digest);
+    known.map_or_else(|| digest(name.as_bytes()), str::to_owned)
 }
 
 /// Returns the end of the SELECT that begins a query or one of its phases, or 0 if there is none.
@@ -171,6 +190,8 @@ struct QueryWriter<'t> {
     text: &'t [u8],
     dialect: Dialect,
     tokens: &'t [Token],
+    /// The tokens that are names which a client generates for each use.
+    names: Vec<GeneratedName>,
     closing: Vec<usize>,
     folded: Vec<u8>,
     /// The number of nested rows being written.
@@ -185,6 +206,11 @@ impl QueryWriter<'_> {
             let token = &self.tokens[at];
             let keyword = self.list_keyword(at);
             self.space(at);
+            if let Some(kind) = self.generated(at) {
+                self.push_generated(at, kind);
+                at += 1;
+                continue;
+            }
             if self.is_literal(at, is_row) {
                 self.push_literal(at);
                 at += 1;
@@ -214,6 +240,25 @@ impl QueryWriter<'_> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Returns the kind of a generated name.
+    fn generated(&self, at: usize) -> Option<NameKind> {
+        let known = self.names.iter().find(|name| name.token == at);
+        let is_temporary = || {
+            let text = &self.text[self.tokens[at].bytes.clone()];
+            self.is_name(at) && has_temporary_name(text)
+        };
+        let kind = known.map(|name| name.kind);
+        kind.or_else(|| is_temporary().then_some(NameKind::Table))
+    }
+
+    fn push_generated(&mut self, at: usize, kind: NameKind) {
+        let text = &self.text[self.tokens[at].bytes.clone()];
+        match kind {
+            NameKind::Whole => self.folded.push(b'?'),
+            NameKind::Table => self.folded.extend(without_numbers(text)),
         }
     }
 

@@ -11,6 +11,7 @@ mod envoy;
 mod field_names;
 mod haproxy;
 mod json;
+mod json_wrapper;
 mod line_prefix;
 mod lograge;
 mod open_requests;
@@ -438,7 +439,7 @@ impl LogReader {
                 json.end(sink);
                 0
             }
-            FormatKind::Wrapped(log) => log.inner.end(sink),
+            FormatKind::Wrapped(log) => log.end(sink),
             _ => 0,
         }
     }
@@ -500,7 +501,7 @@ impl LogReader {
             FormatKind::W3c(w3c) => w3c.assumptions(),
             FormatKind::Postgresql(log) => log.assumptions(),
             FormatKind::SlowLog(log) => log.assumptions(),
-            FormatKind::Wrapped(log) => log.inner.assumptions(),
+            FormatKind::Wrapped(log) => log.assumptions(),
             _ => Vec::new(),
         };
         assumptions.extend(self.zone().and_then(zone_assumption));
