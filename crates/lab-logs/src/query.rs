@@ -256,7 +256,12 @@ impl QueryWriter<'_> {
 
     fn push_generated(&mut self, at: usize, kind: NameKind) {
         let text = &self.text[self.tokens[at].bytes.clone()];
+        let is_behind_literal = at > 0 && self.tokens[at - 1].kind == TokenKind::Literal;
         match kind {
+            NameKind::Whole if is_behind_literal => {
+                let blanks = self.folded.iter().rev().take_while(|b| **b == b' ').count();
+                self.folded.truncate(self.folded.len() - blanks);
+            }
             NameKind::Whole => self.folded.push(b'?'),
             NameKind::Table => self.folded.extend(without_numbers(text)),
         }
@@ -290,6 +295,10 @@ impl QueryWriter<'_> {
             }
             self.folded.pop();
             self.space(sign);
+        }
+        // `@?` would be an operator.
+        if self.dialect == Dialect::Postgresql && self.folded.ends_with(b"@") {
+            self.folded.push(b' ');
         }
         self.folded.push(b'?');
     }
@@ -571,6 +580,10 @@ mod tests {
             ("SELECT - -1, a - + -2", "SELECT ?, a - ?"),
             ("SELECT a ? 'k' - 1", "SELECT a ? ? - ?"),
             ("x .5 + 1", "x ? + ?"),
+            ("x@+ .5 + 1", "x@ ? + ?"),
+            ("x@-5 + 1", "x@ ? + ?"),
+            ("x @ -5 + 1", "x @ ? + ?"),
+            ("SELECT DISTINCT -1", "SELECT DISTINCT ?"),
             ("SELECT data #>> '{a}' FROM t", "SELECT data #>> ? FROM t"),
             ("SELECT 'x'::text, $1::int", "SELECT ?::text, ?::int"),
         ] {
@@ -732,7 +745,7 @@ mod tests {
 
         #[test]
         fn folding_again_changes_nothing(
-            words in proptest::collection::vec("[-+]|1|\\.5|'x'|x1|\\?|=|select| |/\\* c \\*/", 0..20),
+            words in proptest::collection::vec("[-+@#|&]|1|\\.5|'x'|x1|\\?|=|select|fetch|close|;|to| |/\\* c \\*/", 0..20),
             mysql: bool,
         ) {
             let dialect = if mysql { Dialect::Mysql } else { Dialect::Postgresql };
@@ -740,6 +753,31 @@ mod tests {
             if query != EMPTY {
                 prop_assert_eq!(fold(query.as_bytes(), dialect), query);
             }
+        }
+
+        /// Blanks around symbols and the case of keywords do not change the key.
+        #[test]
+        fn spellings_have_the_same_key(
+            words in proptest::collection::vec("select|from|where|t1|,|=|<|\\(|\\)|and|'x'|in", 1..20),
+            mysql: bool,
+        ) {
+            let dialect = if mysql { Dialect::Mysql } else { Dialect::Postgresql };
+            let spaced = words.join(" ");
+            let is_word = |word: &String| word.as_bytes()[0].is_ascii_alphabetic();
+            let mut tight = String::new();
+            for (index, word) in words.iter().enumerate() {
+                let is_behind_word = index > 0 && is_word(&words[index - 1]);
+                let is_string = |word: &String| word.starts_with('\'');
+                let is_behind_string = index > 0 && is_string(&words[index - 1]);
+                if (is_word(word) || is_string(word)) && (is_behind_word || is_behind_string) {
+                    tight.push(' ');
+                }
+                tight += word;
+            }
+            let upper = spaced.to_uppercase().replace("T1", "t1").replace("'X'", "'x'");
+            let key_of = |text: &str| key(&fold(text.as_bytes(), dialect));
+            prop_assert_eq!(key_of(&tight), key_of(&spaced));
+            prop_assert_eq!(key_of(&upper), key_of(&spaced));
         }
 
         #[test]

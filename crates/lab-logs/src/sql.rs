@@ -242,8 +242,12 @@ impl Lexer<'_> {
     /// Returns true for a keyword that only the name of a table can follow.
     fn is_before_table(&self, at: usize) -> bool {
         const KEYWORDS: [&[u8]; 4] = [b"join", b"into", b"update", b"table"];
-        // After a dot or `@`, the word is a name, and an alias can follow it.
-        let is_name = at > 0 && (self.is_symbol(at - 1, b'.') || self.is_symbol(at - 1, b'@'));
+        // After a dot or `@`, the word is a name, and an alias can follow it. IS DISTINCT FROM
+        // compares values.
+        let is_name = at > 0
+            && (self.is_symbol(at - 1, b'.')
+                || self.is_symbol(at - 1, b'@')
+                || self.is_word(at - 1, b"distinct"));
         let is_keyword = KEYWORDS.iter().any(|word| self.is_word(at, word));
         let is_from = || self.is_word(at, b"from") && self.selects_rows() && !self.is_argument(at);
         !is_name && (is_keyword || is_from())
@@ -757,6 +761,8 @@ mod tests {
             (r#"RESTORE DATABASE * FROM "s3://a""#, false),
             (r#"EXECUTE IMMEDIATE "SELECT 1""#, false),
             (r#"SELECT m.from "Sender" FROM m"#, false),
+            (r#"SELECT a IS DISTINCT FROM "x" FROM t"#, false),
+            (r#"SELECT d->"$.a" FROM t"#, false),
             (r#"SELECT a INTO OUTFILE "x.csv" FROM t"#, false),
         ] {
             let found = double_quotes(text.as_bytes());

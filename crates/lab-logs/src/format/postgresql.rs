@@ -8,7 +8,7 @@
 
 use super::json_wrapper::{may_have_origin, origin, outer_time_s};
 use super::line_prefix::{
-    LinePrefix, LineTag, Severity, SyslogLine, is_json, syslog_line, without_part,
+    Head, LinePrefix, LineTag, Severity, SyslogLine, is_json, syslog_line, without_part,
 };
 use super::prefix_sample::text_before_time;
 use super::prefix_time::{HeadTime, local_time, unix_time};
@@ -210,7 +210,10 @@ impl PostgresqlLog {
     pub fn continue_with(&mut self, next: &PostgresqlLog, begin: &[u8]) -> bool {
         let is_same = match (&self.encoding, &next.encoding) {
             (Encoding::Text(before), Encoding::Text(next))
-            | (Encoding::Wrapped(before), Encoding::Wrapped(next)) => before.prefix == next.prefix,
+            | (Encoding::Wrapped(before), Encoding::Wrapped(next)) => {
+                before.prefix == next.prefix
+                    || has_same_processes(&before.prefix, &next.prefix, begin)
+            }
             (Encoding::Csv(_), Encoding::Csv(_)) | (Encoding::Json(_), Encoding::Json(_)) => true,
             _ => false,
         };
@@ -300,6 +303,27 @@ impl PostgresqlLog {
         let messages = self.sessions.advice().into_iter().map(named);
         readings.chain(messages).collect()
     }
+}
+
+/// Returns true if two detected prefixes find the same times and processes in these lines.
+///
+/// The prefixes can differ because a short file shows less.
+fn has_same_processes(before: &LinePrefix, next: &LinePrefix, begin: &[u8]) -> bool {
+    let are_detected = [before, next]
+        .iter()
+        .all(|prefix| matches!(prefix, LinePrefix::Detected(_)));
+    let mut heads = 0;
+    let mut lines = begin
+        .split(|b| *b == b'\n')
+        .filter(|line| next.head(line).is_some());
+    let are_same = lines.all(|line| {
+        heads += 1;
+        let (before, next) = (before.head(line), next.head(line));
+        let process = next.and_then(|head| head.process);
+        let is_same = |before: Head| process.is_none() || before.process == process;
+        before.map(|head| head.time) == next.map(|head| head.time) && before.is_some_and(is_same)
+    });
+    are_detected && are_same && heads > 0
 }
 
 /// Returns the name of a container or of a process within a source. Either part can be empty.

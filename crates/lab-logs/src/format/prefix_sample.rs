@@ -181,9 +181,9 @@ fn process_field(heads: &[SampledHead]) -> ProcessField {
         return ProcessField::First;
     }
     let columns = common_columns(heads);
-    let Some((first, _)) = columns.first() else {
+    if columns.is_empty() {
         return ProcessField::First;
-    };
+    }
     let possible: Vec<_> = columns
         .iter()
         .filter(|(_, values)| !has_zero(values) && !is_shared(heads, values))
@@ -207,7 +207,7 @@ fn process_field(heads: &[SampledHead]) -> ProcessField {
             };
             if others.iter().any(is_rival) {
                 ProcessField::Unclear
-            } else if column == first && column.form != NumberForm::WithLine {
+            } else if is_found_first(heads, values) {
                 ProcessField::First
             } else {
                 ProcessField::Number(*column)
@@ -249,6 +249,12 @@ fn is_shared(heads: &[SampledHead], values: &[Option<&[u8]>]) -> bool {
     }
     let shared = clients.values().filter(|clients| clients.len() > 1);
     !clients.is_empty() && shared.count() * 2 > clients.len()
+}
+
+/// Returns true if the numbers are the first ones that may be process IDs in all heads.
+fn is_found_first(heads: &[SampledHead], values: &[Option<&[u8]>]) -> bool {
+    let mut pairs = heads.iter().zip(values);
+    pairs.all(|(head, value)| value.is_none() || ProcessField::First.find(&head.parts) == *value)
 }
 
 /// Returns true for `[%l-1]`, in which 1 follows each line number.

@@ -8,6 +8,7 @@
 //! `tcop/postgres.c`, which writes `statement: `, `execute NAME: ` and `duration: N ms`.
 
 use super::line_prefix::Severity;
+use crate::analysis::is_notable;
 use crate::entry::Entry;
 use crate::join::{id_in_application, ids_in_comments};
 use crate::query::UNKNOWN;
@@ -125,9 +126,6 @@ pub struct Sessions {
     nested: u64,
     /// The number of messages with a statement or a duration, but without a process.
     without_process: u64,
-    /// The number of these messages that have only a statement, and only a duration.
-    lone_statements: u64,
-    lone_durations: u64,
 }
 
 /// A duration in a message.
@@ -203,7 +201,6 @@ impl Sessions {
             && let Some(statement) = statement_text(text)
         {
             self.without_process += u64::from(message.process.is_none());
-            self.lone_statements += u64::from(message.process.is_none());
             self.finish_pending(session, sink);
             session.open = Some(Statement {
                 is_extended: text.starts_with(b"execute "),
@@ -315,7 +312,6 @@ impl Sessions {
         sink: &mut impl FnMut(&Entry),
     ) {
         self.without_process += u64::from(message.process.is_none());
-        self.lone_durations += u64::from(message.process.is_none());
         let previous_file_s = self.previous_file_s;
         let open = session.open.take();
         let (mut named, other) = match open {
@@ -521,8 +517,9 @@ impl Sessions {
     /// Returns the assumption that statements are not counted twice, if their durations cannot be
     /// joined to them.
     pub fn assumption(&self) -> Option<LogAssumption> {
-        let statements = self.lone_statements.min(self.lone_durations);
-        (statements > 0).then_some(LogAssumption::StatementsCountedTwice { statements })
+        let statements = self.untimed.min(self.nameless);
+        let is_such = is_notable(statements, self.timed + self.untimed);
+        is_such.then_some(LogAssumption::StatementsCountedTwice { statements })
     }
 
     /// Returns advice about messages that are not counted, and about settings that make the server

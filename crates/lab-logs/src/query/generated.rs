@@ -10,6 +10,9 @@ use std::ops::Range;
 /// The minimum number of digits of a number in the name of a temporary table.
 const MIN_DIGITS: usize = 3;
 
+/// The mark for a number in a name, which is a part of the name.
+const MARK: &[u8] = "…".as_bytes();
+
 /// A token that is a generated name.
 pub struct GeneratedName {
     /// The index of the token.
@@ -96,8 +99,16 @@ impl Statement<'_> {
                 TokenKind::Word | TokenKind::QuotedName
             );
         let is_whole = kind == NameKind::Whole;
+        let is_behind_symbol = token > 0 && self.tokens[token - 1].kind == TokenKind::Symbol;
+        let next = self
+            .tokens
+            .get(token + 1)
+            .filter(|_| token + 1 < self.bounds.end);
+        let is_before_end =
+            next.is_none_or(|next| next.kind == TokenKind::Word) || self.is_symbol(token + 1, b'(');
         // MySQL's dynamic SQL can name a variable.
-        is_name && !(is_whole && KEYWORDS.contains(&&self.word(token)[..]))
+        let is_alone = !is_behind_symbol && is_before_end;
+        is_name && (!is_whole || is_alone && !KEYWORDS.contains(&&self.word(token)[..]))
     }
 
     fn is_cursor(&self, begin: usize) -> bool {
@@ -146,20 +157,20 @@ impl Statement<'_> {
 
 /// Returns true for the name of a temporary table with a number, such as `tmp_9000`.
 pub fn has_temporary_name(name: &[u8]) -> bool {
-    let plain = name.strip_prefix(b"\"").or(name.strip_prefix(b"`"));
-    let plain = plain.unwrap_or(name);
-    let letters = plain
-        .iter()
-        .take_while(|b| b.is_ascii_alphabetic() || **b == b'_');
-    let begin = plain[..letters.count()].to_ascii_lowercase();
-    let begin = begin.strip_prefix(b"_").unwrap_or(&begin);
+    let plain = match name {
+        [b'"' | b'`', rest @ ..] => rest,
+        name => name,
+    };
+    let plain = plain.strip_prefix(b"_").unwrap_or(plain);
+    let letters = plain.iter().take_while(|b| b.is_ascii_alphabetic());
+    let first = &plain[..letters.count()];
     let words: [&[u8]; 3] = [b"tmp", b"temp", b"temporary"];
-    let first = begin.split(|b| *b == b'_').next().unwrap_or_default();
+    let is_temporary = words.iter().any(|word| word.eq_ignore_ascii_case(first));
     let mut numbers = name.split(|b| !b.is_ascii_digit());
-    words.contains(&first) && numbers.any(|number| number.len() >= MIN_DIGITS)
+    is_temporary && numbers.any(|number| number.len() >= MIN_DIGITS)
 }
 
-/// Returns the name of a temporary table with `?` for its numbers, also hexadecimal ones.
+/// Returns the name of a temporary table with `…` for its numbers, also hexadecimal ones.
 pub fn without_numbers(name: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(name.len());
     let is_edge = |b: &u8| !b.is_ascii_alphanumeric();
@@ -169,7 +180,7 @@ pub fn without_numbers(name: &[u8]) -> Vec<u8> {
         let word = &name[at..at + length.unwrap_or(name.len() - at)];
         let is_hex = word.len() >= 8 && word.iter().all(u8::is_ascii_hexdigit);
         if is_hex && word.iter().any(u8::is_ascii_digit) {
-            plain.push(b'?');
+            plain.extend(MARK);
         } else {
             let mut is_within = false;
             for byte in word {
@@ -177,7 +188,7 @@ pub fn without_numbers(name: &[u8]) -> Vec<u8> {
                 if !is_digit {
                     plain.push(*byte);
                 } else if !is_within {
-                    plain.push(b'?');
+                    plain.extend(MARK);
                 }
                 is_within = is_digit;
             }

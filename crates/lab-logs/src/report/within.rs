@@ -163,4 +163,28 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn phases_of_a_statement_are_named_by_the_statement() {
+        let within = |query: &str, total_ns| QueryWithin {
+            page: "/orders".into(),
+            query: query.into(),
+            requests: 10,
+            executions: 520,
+            total_ns,
+            page_ns: 1_000,
+        };
+        let all = vec![within("parse: SELECT ?", 300), within("SELECT ?", 200)];
+        for within in [all.clone(), all[..1].to_vec()] {
+            let found = finding(&LogAnalysis {
+                within: within.clone(),
+                ..LogAnalysis::default()
+            });
+            let time = 0.3 + 0.2 * (within.len() - 1) as f64;
+            let Some(LogsFinding::RepeatedQuery { query, share, .. }) = found else {
+                panic!("{found:?}");
+            };
+            assert_eq!((query.as_str(), share), ("SELECT ?", Some(time)));
+        }
+    }
 }

@@ -3,6 +3,7 @@
 //! the library.
 
 mod configured;
+mod databases;
 mod fields;
 mod joins;
 mod postgresql;

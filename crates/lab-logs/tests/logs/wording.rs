@@ -252,6 +252,7 @@ fn findings() -> Vec<LogsFinding> {
         smallest(PageKind::Query, PageOrder::Requests, 30, Some([30.0, 30.0])),
         orders(None),
         orders(Some(page_fraction("/search", 0.12))),
+        leaders(["", "/search", "/"], None),
         leaders(["/", "/search", "/"], None),
         leaders(["/", "/search", "/search"], None),
         leaders(["/", "/", "/"], None),
