@@ -30,7 +30,7 @@ pub enum LogsFinding {
     /// the most total time. These can be the same page.
     Orders {
         /// The page with the most requests.
-        most_used: String,
+        most_used: Option<String>,
         /// The page with the longest mean duration.
         slowest: String,
         /// The mean duration of the slowest page, in ns.
@@ -144,6 +144,13 @@ pub enum LogsFinding {
         /// The total number of requests.
         of: u64,
     },
+    /// A few statements that succeeded have no duration.
+    UntimedStatements {
+        /// The number of these statements without a duration.
+        statements: u64,
+        /// The number of all statements that succeeded.
+        of: u64,
+    },
     /// The last line of a log is cut off.
     CutOff,
     /// The log's clock went backward.
@@ -189,6 +196,13 @@ pub enum LogsFinding {
     NoRequests,
     /// The log is too short for intervals.
     TooShort,
+    /// The log has no times.
+    NoTimes,
+    /// Requests and statements have IDs, but no ID is in both.
+    UnmatchedIds {
+        /// The number of statements with an ID.
+        statements: u64,
+    },
     /// The log has too few weeks to find spikes.
     TooFewWeeks {
         /// The number of whole weeks in the log.
@@ -245,6 +259,11 @@ pub enum ComparedLog {
 pub enum GateProblem {
     /// The metric depends on an assumption.
     Assumed(LogAssumption),
+    /// Messages of PostgreSQL's log are in a language other than English and are not counted.
+    Translated {
+        /// The number of messages.
+        messages: u64,
+    },
     /// The busiest minute is unknown.
     NoPeak,
     /// No page has that name.

@@ -29,7 +29,7 @@ pub const WEEKDAYS: [&str; 7] = [
 const MAX_NAME: usize = 40;
 
 /// Joins pages and their predicates. The predicates of one page are joined, so that each page is named once.
-fn each_page_once(leaders: [(&String, &str); 3]) -> String {
+fn each_page_once<'p>(leaders: impl IntoIterator<Item = (&'p String, &'p str)>) -> String {
     let mut pages: Vec<(&String, Vec<&str>)> = Vec::new();
     for (page, predicate) in leaders {
         match pages.iter_mut().find(|(known, _)| *known == page) {
@@ -69,12 +69,12 @@ pub fn sentence(finding: &LogsFinding) -> String {
                 "is the slowest (mean {})",
                 say::time(*slowest_mean_ns as u64)
             );
-            let leaders = [
-                (most_used, "gets the most requests"),
+            let most_used = most_used.iter().map(|page| (page, "gets the most requests"));
+            let others = [
                 (slowest, slowest_is.as_str()),
                 (most_time, "takes the most time"),
             ];
-            format!("{}.{saved}", each_page_once(leaders))
+            format!("{}.{saved}", each_page_once(most_used.chain(others)))
         }
         LogsFinding::RepeatedQuery {
             page,
@@ -200,6 +200,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             have(*requests)
         ),
         LogsFinding::WithoutDuration { requests, of } => without_duration(*requests, *of),
+        LogsFinding::UntimedStatements { statements, of } => untimed_statements(*statements, *of),
         LogsFinding::CutOff => "The last line of a log may be cut off and is not counted.".into(),
         LogsFinding::ClockJumps { times } => format!(
             "The log's clock went backward by more than a minute {}.",
@@ -243,7 +244,16 @@ pub fn sentence(finding: &LogsFinding) -> String {
             say::count(*ids as usize, "request ID"),
             be(*ids),
         ),
+        LogsFinding::UnmatchedIds { statements } => format!(
+            "{} {} an ID, and so do requests, but no request has the ID of a statement, so they are not joined: log the same \
+             ID in both logs, or choose its field with --fields id=NAME.",
+            say::count(*statements as usize, "statement"),
+            have(*statements),
+        ),
         LogsFinding::NoRequests => "The log has no requests.".into(),
+        LogsFinding::NoTimes => {
+            "There are no times, so hours, changes, releases and confidence intervals are unknown.".into()
+        }
         LogsFinding::TooShort => {
             "The log is too short for confidence intervals, which need at least eight minutes with requests."
                 .into()
@@ -282,7 +292,9 @@ pub fn label(finding: &LogsFinding) -> &'static str {
         LogsFinding::Malformed { .. } => "malformed",
         LogsFinding::TooLong { .. } => "too long",
         LogsFinding::WithoutStatus { .. } => "no status",
-        LogsFinding::WithoutDuration { .. } => "no duration",
+        LogsFinding::WithoutDuration { .. } | LogsFinding::UntimedStatements { .. } => {
+            "no duration"
+        }
         LogsFinding::CutOff => "cut off",
         LogsFinding::ClockJumps { .. } => "clock",
         LogsFinding::WholeSeconds { .. } | LogsFinding::WholeSecondsOfStatements => "whole seconds",
@@ -290,7 +302,8 @@ pub fn label(finding: &LogsFinding) -> &'static str {
         LogsFinding::Advice { .. } => "log",
         LogsFinding::StatementsOutside { .. }
         | LogsFinding::SharedIds { .. }
-        | LogsFinding::CrowdedIds { .. } => "not joined",
+        | LogsFinding::CrowdedIds { .. }
+        | LogsFinding::UnmatchedIds { .. } => "not joined",
         _ => "",
     }
 }
@@ -315,6 +328,16 @@ fn without_duration(requests: u64, of: u64) -> String {
         of_requests(requests, of),
         have(requests),
         be(requests)
+    )
+}
+
+fn untimed_statements(statements: u64, of: u64) -> String {
+    format!(
+        "{} {} no duration and {} not part of the statistics on durations, which may cover only the slowest statements. \
+         PostgreSQL: set log_min_duration_statement = 0.",
+        counted_part(statements, of, "statement"),
+        have(statements),
+        be(statements)
     )
 }
 
@@ -462,6 +485,12 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             "The server logged 1 in {one_in} statements (log_slow_rate_limit), so counts and sums cover only the sample."
         ),
         LogAssumption::MissingDurations { requests, of } => without_duration(*requests, *of),
+        LogAssumption::UntimedStatements { statements, of } => untimed_statements(*statements, *of),
+        LogAssumption::StatementsCountedTwice { statements } => format!(
+            "Statements and durations are in separate lines that cannot be joined, so {} {} counted twice.",
+            say::count(*statements as usize, "statement"),
+            be(*statements),
+        ),
         LogAssumption::LowerBounds => {
             "Durations that begin with + are lower bounds: HAProxy logged them before the responses ended (option logasap). \
              Without this option, HAProxy logs the full duration."
@@ -528,6 +557,11 @@ pub fn advice(advice: &LogAdvice) -> String {
         LogAdvice::NoYearInFormat => {
             "The time in the format has no year, so hours are unknown: add %Y, or yyyy in Tomcat.".into()
         }
+        LogAdvice::SyslogTimesWithoutYear => {
+            "The times that syslog wrote have no year, so hours are unknown: add %m to log_line_prefix, or have syslog write \
+             times in the format of RFC 5424."
+                .into()
+        }
         LogAdvice::UpstreamTimes => {
             "Durations are $upstream_response_time, without the time that nginx itself takes: log $request_time to include it."
                 .into()
@@ -546,8 +580,8 @@ pub fn advice(advice: &LogAdvice) -> String {
             "Rotated files of {log} are missing ({numbers}), so the log has a gap."
         ),
         LogAdvice::AnsiQuotes => {
-            "Words in double quotes are read as identifiers, because statements use them as table names (sql_mode \
-             ANSI_QUOTES)."
+            "Words in double quotes are read as identifiers in statements that use one as the name of a table or column \
+             (sql_mode ANSI_QUOTES), and such words also in other statements. Other words in double quotes are strings."
                 .into()
         }
         LogAdvice::StatementsCutOff { statements } => format!(
@@ -615,6 +649,11 @@ pub fn advice(advice: &LogAdvice) -> String {
         LogAdvice::UnclearProcessNumbers => {
             "Lines have multiple numbers that may be the process ID, so statements and durations in separate lines are not \
              joined: specify the log_line_prefix of PostgreSQL with --log-format."
+                .into()
+        }
+        LogAdvice::UnknownProcessNumbers => {
+            "The process ID was not found in the lines, so statements and durations in separate lines are not joined: specify \
+             the log_line_prefix of PostgreSQL with --log-format, or add %p to log_line_prefix if it is missing."
                 .into()
         }
         LogAdvice::DurationsWithoutStatement { durations } => format!(
@@ -865,6 +904,12 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
                 "the metric depends on an assumption. {}",
                 assumption(assumed)
             )
+        }
+        GateProblem::Translated { messages } => {
+            let advice = advice(&LogAdvice::TranslatedMessages {
+                messages: *messages,
+            });
+            format!("statements are missing. {advice}")
         }
         GateProblem::NoPeak => NO_PEAK.into(),
         GateProblem::NoPage {
@@ -1239,12 +1284,13 @@ fn of_lines(lines: u64, of: u64) -> String {
 
 /// Formats a count of requests: `3 of 1800 requests (0.17 %)`.
 fn of_requests(requests: u64, of: u64) -> String {
-    let part = say::percent(requests as f64 / of.max(1) as f64);
-    let (requests, of) = (
-        quantity::integer(requests),
-        say::count(of as usize, "request"),
-    );
-    format!("{requests} of {of} ({part})")
+    counted_part(requests, of, "request")
+}
+
+fn counted_part(number: u64, of: u64, noun: &str) -> String {
+    let part = say::percent(number as f64 / of.max(1) as f64);
+    let (number, of) = (quantity::integer(number), say::count(of as usize, noun));
+    format!("{number} of {of} ({part})")
 }
 
 /// Formats a fraction in whole percent. A fraction that is almost 1 is not rounded up to 100 %.

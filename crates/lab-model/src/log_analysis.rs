@@ -59,6 +59,9 @@ pub struct JoinCoverage {
     pub shared: u64,
     /// The number of request IDs that are excluded because too many statements have them.
     pub crowded: u64,
+    /// The number of statements with an ID, if requests have IDs, too, and no ID is in both.
+    #[serde(default)]
+    pub unmatched: u64,
 }
 
 /// A query that a page's requests executed.

@@ -101,6 +101,19 @@ pub enum LogAssumption {
         /// The total number of requests.
         of: u64,
     },
+    /// Many statements that succeeded have no duration, as if the server logged only long ones.
+    UntimedStatements {
+        /// The number of these statements without a duration.
+        statements: u64,
+        /// The number of all statements that succeeded.
+        of: u64,
+    },
+    /// PostgreSQL: statements and durations are in separate lines that cannot be joined, so statements
+    /// are counted twice.
+    StatementsCountedTwice {
+        /// The number of these statements.
+        statements: u64,
+    },
     /// Lines that end a request have an ID that multiple unfinished requests share. Each is assumed
     /// to end the request that began last.
     SharedIds {
@@ -192,10 +205,11 @@ impl LogAssumption {
             | LogAssumption::MoreFields { .. }
             | LogAssumption::UnparsedDurations { .. }
             | LogAssumption::UntimedSpans { .. }
+            | LogAssumption::UntimedStatements { .. }
             | LogAssumption::MissingDurations { .. } => AssumptionKind::Durations,
-            LogAssumption::UncountedLines { .. } | LogAssumption::UnfinishedRequests { .. } => {
-                AssumptionKind::Requests
-            }
+            LogAssumption::UncountedLines { .. }
+            | LogAssumption::UnfinishedRequests { .. }
+            | LogAssumption::StatementsCountedTwice { .. } => AssumptionKind::Requests,
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::SampledStatements { .. } => AssumptionKind::Counts,
             LogAssumption::UnparsedRows { .. } => AssumptionKind::All,
@@ -241,6 +255,8 @@ pub enum LogAdvice {
     NoDateInFormat,
     /// The log format that the user specified has a time with a day but without a year.
     NoYearInFormat,
+    /// The times that syslog wrote have no year, and the messages have no times.
+    SyslogTimesWithoutYear,
     /// Durations come from nginx's `$upstream_response_time`.
     UpstreamTimes,
     /// Two files of a log have durations in different units.
@@ -307,6 +323,8 @@ pub enum LogAdvice {
     NoProcessNumbers,
     /// PostgreSQL: lines have multiple numbers that may be the process ID.
     UnclearProcessNumbers,
+    /// PostgreSQL: lines have numbers, but none was recognized as the process ID.
+    UnknownProcessNumbers,
     /// PostgreSQL: durations have no statement.
     DurationsWithoutStatement {
         /// The number of durations.

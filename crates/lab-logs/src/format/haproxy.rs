@@ -7,7 +7,6 @@
 
 use super::combined::method_and_target;
 use super::units::TimedCount;
-use crate::entry::Entry;
 use super::{connection_advice, give_entry};
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, clf, number};

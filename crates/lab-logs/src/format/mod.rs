@@ -12,6 +12,7 @@ mod field_names;
 mod foreign;
 mod haproxy;
 mod json;
+mod json_wrapper;
 mod line_prefix;
 mod lograge;
 mod open_requests;
@@ -512,7 +513,7 @@ impl LogReader {
                 json.end(sink);
                 0
             }
-            FormatKind::Wrapped(log) => log.inner.end(sink),
+            FormatKind::Wrapped(log) => log.end(sink),
             _ => 0,
         }
     }
@@ -575,7 +576,7 @@ impl LogReader {
             FormatKind::W3c(w3c) => w3c.assumptions(),
             FormatKind::Postgresql(log) => log.assumptions(),
             FormatKind::SlowLog(log) => log.assumptions(),
-            FormatKind::Wrapped(log) => log.inner.assumptions(),
+            FormatKind::Wrapped(log) => log.assumptions(),
             _ => Vec::new(),
         };
         assumptions.extend(self.zone().map(zone_assumptions).unwrap_or_default());

@@ -89,7 +89,11 @@ fn answer(log: &Analyses) -> Answer {
     findings.extend(when::busiest(log));
     findings.extend(pages::orders_finding(ranking));
     findings.truncate(Answer::MAX_FINDINGS + first_facts);
-    let too_short = ranking.interval.is_none().then_some(LogsFinding::TooShort);
+    let too_short = match log.analysis.hours.is_empty() {
+        true => LogsFinding::NoTimes,
+        false => LogsFinding::TooShort,
+    };
+    let too_short = ranking.interval.is_none().then_some(too_short);
     let open = too_short.into_iter().chain(when::too_few_weeks(log));
     // A load run measures pages, not the statements of a database.
     let no_capacity =
@@ -140,10 +144,19 @@ fn without_status(analysis: &LogAnalysis) -> Option<LogsFinding> {
 /// assumption reports them.
 fn without_duration(analysis: &LogAnalysis) -> Option<LogsFinding> {
     let all = gate::together(analysis);
-    let (requests, of) = (all.requests.saturating_sub(all.timed), all.requests);
-    let is_page = all.kind == PageKind::Page;
-    let is_such = is_page && requests > 0 && all.timed > 0 && !analysis::is_notable(requests, of);
-    is_such.then_some(LogsFinding::WithoutDuration { requests, of })
+    let (missing, of) = gate::untimed(&all);
+    let is_such = missing > 0 && all.timed > 0 && !analysis::is_notable(missing, of);
+    let finding = match all.kind {
+        PageKind::Query => LogsFinding::UntimedStatements {
+            statements: missing,
+            of,
+        },
+        _ => LogsFinding::WithoutDuration {
+            requests: missing,
+            of,
+        },
+    };
+    is_such.then_some(finding)
 }
 
 /// Returns a finding if all durations are whole seconds.

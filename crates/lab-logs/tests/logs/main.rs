@@ -3,6 +3,7 @@
 //! the library.
 
 mod configured;
+mod databases;
 mod durations;
 mod fields;
 mod joins;

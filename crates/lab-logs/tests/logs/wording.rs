@@ -97,6 +97,11 @@ fn assumptions() -> Vec<LogAssumption> {
             requests: 1_200,
             of: 1_240,
         },
+        LogAssumption::UntimedStatements {
+            statements: 990,
+            of: 1_000,
+        },
+        LogAssumption::StatementsCountedTwice { statements: 6 },
         LogAssumption::LowerBounds,
         LogAssumption::NoZone,
         LogAssumption::RepeatedHour,
@@ -121,6 +126,7 @@ fn advice() -> Vec<LogAdvice> {
         LogAdvice::NoDurationInFormat,
         LogAdvice::NoDateInFormat,
         LogAdvice::NoYearInFormat,
+        LogAdvice::SyslogTimesWithoutYear,
         LogAdvice::UpstreamTimes,
         LogAdvice::UnitsDiffer {
             before: "access.log.1".into(),
@@ -143,6 +149,7 @@ fn advice() -> Vec<LogAdvice> {
         LogAdvice::NoTimeTaken,
         LogAdvice::NoProcessNumbers,
         LogAdvice::UnclearProcessNumbers,
+        LogAdvice::UnknownProcessNumbers,
         LogAdvice::StatementsWithoutDurations,
         LogAdvice::NoStatements,
         LogAdvice::NoSlowStatements,
@@ -268,7 +275,7 @@ fn findings() -> Vec<LogsFinding> {
             .into(),
     };
     let leaders = |[most_used, slowest, most_time]: [&str; 3], saving| LogsFinding::Orders {
-        most_used: most_used.into(),
+        most_used: Some(most_used.to_string()).filter(|page| !page.is_empty()),
         slowest: slowest.into(),
         slowest_mean_ns: 1.25e9,
         most_time: most_time.into(),
@@ -320,6 +327,7 @@ fn findings() -> Vec<LogsFinding> {
         smallest(PageKind::Query, PageOrder::Requests, 30, Some([30.0, 30.0])),
         orders(None),
         orders(Some(page_fraction("/search", 0.12))),
+        leaders(["", "/search", "/"], None),
         leaders(["/", "/search", "/"], None),
         leaders(["/", "/search", "/search"], None),
         leaders(["/", "/", "/"], None),
@@ -370,6 +378,7 @@ fn findings() -> Vec<LogsFinding> {
             advice: LogAdvice::NoDurations,
         },
         LogsFinding::NoRequests,
+        LogsFinding::NoTimes,
         LogsFinding::TooShort,
         LogsFinding::TooFewWeeks {
             weeks: 1,
@@ -402,10 +411,15 @@ fn findings() -> Vec<LogsFinding> {
                 requests: n,
                 of: 1_800,
             },
+            LogsFinding::UntimedStatements {
+                statements: n,
+                of: 1_800,
+            },
             LogsFinding::ClockJumps { times: n },
             LogsFinding::StatementsOutside { statements: n },
             LogsFinding::SharedIds { requests: n },
             LogsFinding::CrowdedIds { ids: n },
+            LogsFinding::UnmatchedIds { statements: n },
         ]);
     }
     findings
@@ -414,6 +428,7 @@ fn findings() -> Vec<LogsFinding> {
 fn gate_problems() -> Vec<String> {
     let problems = [
         GateProblem::Assumed(LogAssumption::NoZone),
+        GateProblem::Translated { messages: 2 },
         GateProblem::NoPeak,
         GateProblem::NoPage {
             page: "/x".into(),
