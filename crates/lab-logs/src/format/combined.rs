@@ -878,13 +878,18 @@ fn nearly_all_values_match(
     let (mut such, mut all) = (0, 0);
     for line in lines {
         if let Some(value) = list_fields(line.rest).nth(index)
-            && value != b"-"
+            && !is_missing(value)
         {
             all += 1;
             such += usize::from(is_such(line.rest, value));
         }
     }
     all > 0 && such * 10 >= all * 9
+}
+
+/// Returns true for a text that stands for no duration.
+fn is_missing(value: &[u8]) -> bool {
+    matches!(value, b"" | b"-" | b"-1")
 }
 
 /// Returns true if nearly all values of a field have three decimals, as nginx writes durations.
@@ -920,9 +925,7 @@ fn duration_at(
         let mut fields = list_fields(line.rest);
         let mut matching = fields.by_ref().filter_map(|f| f.strip_prefix(key));
         let found = matching.nth(index).map(unquoted);
-        if matches!(found, None | Some(b"-" | b"")) {
-            missing += 1;
-        }
+        missing += usize::from(found.is_none_or(is_missing));
         let Some(value) = found.and_then(written) else {
             continue;
         };

@@ -365,6 +365,8 @@ fn a_dash_is_a_missing_duration() {
     }
     let log = read(&combined(60, |i| format!("urt={}", some("0.20#")(i))));
     assert_eq!(log.timed_and_mean_us().0, 40);
+    let log = read(&combined(60, |i| some("0.20#")(i).replace('-', "-1")));
+    assert_eq!(log.timed_and_mean_us().0, 40);
     // Traefik has neither names nor a duration without a server.
     let log = read(&combined(60, |i| match i % 3 {
         0 => format!("{i} \"-\" \"-\""),
