@@ -13,10 +13,10 @@ use crate::registers::Avx2;
 use crate::registers::{self, Baseline, RegisterWidth};
 use crate::rotation::{is_consecutive, is_same_log};
 use crate::tally::Tally;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use lab_model::{LineCounts, LogAdvice, LogFile};
 use memchr::memchr;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
 /// The number of bytes per read.
@@ -431,6 +431,45 @@ fn fetch_text(text: &[u8]) {
     }
 }
 
+/// The members of a gzip file. Like gzip(1), it ignores zeros after a member, with which tapes and
+/// disks are padded.
+enum GzipMembers<R> {
+    Member(GzDecoder<R>),
+    End,
+}
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let GzipMembers::Member(member) = self {
+            let n = member.read(buffer)?;
+            if n > 0 || buffer.is_empty() {
+                return Ok(n);
+            }
+            let GzipMembers::Member(member) = std::mem::replace(self, GzipMembers::End) else {
+                return Ok(0);
+            };
+            let mut rest = member.into_inner();
+            if skip_zeros(&mut rest)? {
+                *self = GzipMembers::Member(GzDecoder::new(rest));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zeros, and returns false at the end of the input.
+fn skip_zeros(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let bytes = input.fill_buf()?;
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        let (is_end, has_more) = (bytes.is_empty(), zeros < bytes.len());
+        input.consume(zeros);
+        if is_end || has_more {
+            return Ok(has_more);
+        }
+    }
+}
+
 /// Decompresses gzip and zstd, which are detected by their first bytes. Passes other input through.
 pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut input = BufReader::with_capacity(CHUNK, input);
@@ -445,7 +484,7 @@ pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>>
     }
     let input = io::Cursor::new(magic[..n].to_vec()).chain(input);
     Ok(match magic {
-        [0x1f, 0x8b, ..] if n == 4 => Box::new(MultiGzDecoder::new(input)),
+        [0x1f, 0x8b, ..] if n == 4 => Box::new(GzipMembers::Member(GzDecoder::new(input))),
         [0x28, 0xb5, 0x2f, 0xfd] => Box::new(zstd::Decoder::with_buffer(BufReader::new(input))?),
         _ => Box::new(input),
     })
