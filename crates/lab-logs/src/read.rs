@@ -58,6 +58,8 @@ pub struct ServerLog {
     skips_line: bool,
     /// True if the lines of the current file end with carriage returns.
     has_carriage_returns: bool,
+    /// True if those of the previous file do.
+    had_carriage_returns: bool,
 }
 
 impl ServerLog {
@@ -78,6 +80,7 @@ impl ServerLog {
             part: Vec::new(),
             skips_line: false,
             has_carriage_returns: false,
+            had_carriage_returns: false,
         }
     }
 
@@ -89,7 +92,7 @@ impl ServerLog {
         }
         self.part.clear();
         self.skips_line = false;
-        self.has_carriage_returns = false;
+        self.had_carriage_returns = std::mem::take(&mut self.has_carriage_returns);
         self.source.lines = self.lines.all - self.lines_before;
         self.lines_before = self.lines.all;
         let source = LogFile {
@@ -141,14 +144,16 @@ impl ServerLog {
         if self.reader.is_some() {
             return Ok(());
         }
-        self.has_carriage_returns = ends_with_carriage_returns(&self.part);
+        let is_next = is_same_log(&self.previous_name, &self.source.name);
+        // The next file of a log has the same line ends.
+        let has_line_feeds = is_next && self.lines.all > 0 && !self.had_carriage_returns;
+        self.has_carriage_returns = !has_line_feeds && ends_with_carriage_returns(&self.part);
         if self.has_carriage_returns {
             self.part = with_line_feeds(&self.part);
         }
         // The last line may be incomplete.
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let begin = &self.part[..end];
-        let is_next = is_same_log(&self.previous_name, &self.source.name);
         // If the file has the same name as the previous file, nothing is missing between the two
         // files.
         let is_sure = self.previous_name == self.source.name;
@@ -371,9 +376,9 @@ impl ServerLog {
 
     /// Returns true if a last line without a line end may be incomplete, although it can be parsed.
     ///
-    /// The only line of a file may have no line end because somebody copied it.
+    /// The only line of a log may have no line end because somebody copied it.
     fn may_be_cut_off(&self, line: &[u8]) -> bool {
-        let has_lines = self.lines.all > self.lines_before;
+        let has_lines = self.lines.all > 0;
         let reader = self.reader.as_ref().filter(|_| has_lines);
         !line.ends_with(b"\r") && reader.is_some_and(|reader| reader.may_be_cut_off(line))
     }
