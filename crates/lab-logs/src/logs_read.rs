@@ -193,7 +193,12 @@ fn rotated_files(log: &Path) -> Option<LogFiles> {
     }
     let order = name.order_of(&name)?;
     let file = log.file_name()?.to_str()?;
-    found.push((order.with_file(&own, file), log.to_path_buf()));
+    let order = order.with_file(&own, file);
+    // A file with a number is followed by later files, which the user did not specify.
+    if name.has_number() {
+        found.retain(|(other, _)| *other <= order);
+    }
+    found.push((order, log.to_path_buf()));
     found.sort();
     Some(LogFiles {
         paths: found.into_iter().map(|(_, path)| path).collect(),
@@ -254,7 +259,9 @@ mod tests {
         ] {
             assert_eq!(read_with_last(names), names);
         }
-        // Later files are files of the log, too.
+        // Files with later dates are files of the log, too, but not those with lower numbers.
+        let log = ["a.log", "a.log.1", "a.log.3", "a.log.2"];
+        assert_eq!(read_with_last(&log), ["a.log.3", "a.log.2"]);
         let log = ["u_ex260501.log", "u_ex260430.log"];
         assert_eq!(read_with_last(&log), ["u_ex260430.log", "u_ex260501.log"]);
         for others in [

@@ -13,10 +13,10 @@ use crate::registers::Avx2;
 use crate::registers::{self, Baseline, RegisterWidth};
 use crate::rotation::{is_consecutive, is_same_log};
 use crate::tally::Tally;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use lab_model::{LineCounts, LogAdvice, LogFile};
 use memchr::memchr;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
 /// The number of bytes per read.
@@ -58,6 +58,8 @@ pub struct ServerLog {
     skips_line: bool,
     /// True if the lines of the current file end with carriage returns.
     has_carriage_returns: bool,
+    /// True if those of the previous file do.
+    had_carriage_returns: bool,
 }
 
 impl ServerLog {
@@ -78,6 +80,7 @@ impl ServerLog {
             part: Vec::new(),
             skips_line: false,
             has_carriage_returns: false,
+            had_carriage_returns: false,
         }
     }
 
@@ -90,7 +93,7 @@ impl ServerLog {
         }
         self.part.clear();
         self.skips_line = false;
-        self.has_carriage_returns = false;
+        self.had_carriage_returns = std::mem::take(&mut self.has_carriage_returns);
         self.source.lines = self.lines.all - self.lines_before;
         self.lines_before = self.lines.all;
         let source = LogFile {
@@ -145,14 +148,16 @@ impl ServerLog {
         if self.reader.is_some() {
             return Ok(());
         }
-        self.has_carriage_returns = ends_with_carriage_returns(&self.part);
+        let is_next = is_same_log(&self.previous_name, &self.source.name);
+        // The next file of a log has the same line ends.
+        let has_line_feeds = is_next && self.lines.all > 0 && !self.had_carriage_returns;
+        self.has_carriage_returns = !has_line_feeds && ends_with_carriage_returns(&self.part);
         if self.has_carriage_returns {
             self.part = with_line_feeds(&self.part);
         }
         // The last line may be incomplete.
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let begin = &self.part[..end];
-        let is_next = is_same_log(&self.previous_name, &self.source.name);
         // If the file has the same name as the previous file, nothing is missing between the two
         // files.
         let is_sure = self.previous_name == self.source.name;
@@ -375,9 +380,9 @@ impl ServerLog {
 
     /// Returns true if a last line without a line end may be incomplete, although it can be parsed.
     ///
-    /// The only line of a file may have no line end because somebody copied it.
+    /// The only line of a log may have no line end because somebody copied it.
     fn may_be_cut_off(&self, line: &[u8]) -> bool {
-        let has_lines = self.lines.all > self.lines_before;
+        let has_lines = self.lines.all > 0;
         let reader = self.reader.as_ref().filter(|_| has_lines);
         !line.ends_with(b"\r") && reader.is_some_and(|reader| reader.may_be_cut_off(line))
     }
@@ -438,6 +443,45 @@ fn fetch_text(text: &[u8]) {
     }
 }
 
+/// The members of a gzip file. Like gzip(1), it ignores zeros after a member, with which tapes and
+/// disks are padded.
+enum GzipMembers<R> {
+    Member(GzDecoder<R>),
+    End,
+}
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let GzipMembers::Member(member) = self {
+            let n = member.read(buffer)?;
+            if n > 0 || buffer.is_empty() {
+                return Ok(n);
+            }
+            let GzipMembers::Member(member) = std::mem::replace(self, GzipMembers::End) else {
+                return Ok(0);
+            };
+            let mut rest = member.into_inner();
+            if skip_zeros(&mut rest)? {
+                *self = GzipMembers::Member(GzDecoder::new(rest));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zeros, and returns false at the end of the input.
+fn skip_zeros(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let bytes = input.fill_buf()?;
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        let (is_end, has_more) = (bytes.is_empty(), zeros < bytes.len());
+        input.consume(zeros);
+        if is_end || has_more {
+            return Ok(has_more);
+        }
+    }
+}
+
 /// Decompresses gzip and zstd, which are detected by their first bytes. Passes other input through.
 pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut input = BufReader::with_capacity(CHUNK, input);
@@ -452,7 +496,7 @@ pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>>
     }
     let input = io::Cursor::new(magic[..n].to_vec()).chain(input);
     Ok(match magic {
-        [0x1f, 0x8b, ..] if n == 4 => Box::new(MultiGzDecoder::new(input)),
+        [0x1f, 0x8b, ..] if n == 4 => Box::new(GzipMembers::Member(GzDecoder::new(input))),
         [0x28, 0xb5, 0x2f, 0xfd] => Box::new(zstd::Decoder::with_buffer(BufReader::new(input))?),
         _ => Box::new(input),
     })

@@ -147,6 +147,11 @@ impl RotatedName {
         }
     }
 
+    /// Returns true if the file has a number, but no date.
+    pub fn has_number(&self) -> bool {
+        self.number.is_some() && self.date.is_none()
+    }
+
     /// Returns the place of the file `other` among the files of this log, or `None` if it is not a
     /// file of this log.
     ///
@@ -203,7 +208,7 @@ impl RotatedName {
 /// number or with a date.
 fn rotation_number(path: &str) -> Option<u32> {
     let name = RotatedName::new(path);
-    name.number.filter(|_| name.date.is_none())
+    name.number.filter(|_| name.has_number())
 }
 
 /// Returns the rank of a file's compression: 0 for none, 1 for one that can be read, and 2 for

@@ -123,7 +123,9 @@ fn compressed_logs_are_the_same() {
     let zstd = zstd::encode_all(text.as_bytes(), 1).expect("memory");
     // Two gzip members, as in concatenated logs.
     let double = [&gzip[..], &gzip[..]].concat();
-    for (bytes, times) in [(&gzip, 1), (&zstd, 1), (&double, 2)] {
+    // Zeros to the end of a block.
+    let padded = [&double[..], &[0; 1024]].concat();
+    for (bytes, times) in [(&gzip, 1), (&zstd, 1), (&double, 2), (&padded, 2)] {
         let (analysis, lines) = read_all(bytes).expect("a log");
         assert_eq!(lines.entries, 3_000 * times);
         assert_eq!(

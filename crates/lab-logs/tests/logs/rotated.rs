@@ -207,6 +207,24 @@ fn a_last_line_that_may_be_cut_off_is_not_counted() {
 }
 
 #[test]
+fn the_next_file_has_the_same_line_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("a.log.1"), day(4)).expect("a file");
+    let line = day(5).lines().next().expect("a line").to_string();
+    // The line of the second file is cut off, or contains carriage returns.
+    let (cut, _) = line.split_once(" \"-\"").expect("a referer");
+    for (end, cut_off) in [(cut, 1), (&line.replace("/a", "/a\rb"), 0)] {
+        std::fs::write(at("a.log"), end).expect("a file");
+        let found = read_files(&[&at("a.log")], true).analysis;
+        assert_eq!((found.lines.all, found.lines.cut_off), (11, cut_off));
+    }
+    std::fs::write(at("a.log.1"), day(4).replace('\n', "\r")).expect("a file");
+    std::fs::write(at("a.log"), day(5).replace('\n', "\r")).expect("a file");
+    assert_eq!(requests(&read_files(&[&at("a.log")], true).analysis), 20);
+}
+
+#[test]
 fn lines_can_end_with_carriage_returns() {
     let log = day(5);
     for ends in ["\r", "\r\n"] {
