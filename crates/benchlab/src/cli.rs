@@ -3,13 +3,11 @@
 
 use crate::completion;
 use crate::gate::InconclusiveArg;
-use crate::option_values::{
-    ExpectedStatuses, expected_statuses, fraction, rate, stage, time, unit_of_time,
-};
-use crate::options::formats;
+use crate::option_values::{ExpectedStatuses, expected_statuses, fraction, rate, stage, time};
 pub use crate::options::{
     AgentLoss, AgentPlacement, Color, DisplayArgs, ListingArgs, NamedLauncher,
 };
+use crate::options::{formats, unit_of_time};
 pub use crate::verbs::audit::args::{AuditArgs, AuditVerb};
 pub use crate::verbs::logs::args::LogsArgs;
 use crate::verbs::new::args::NewArgs;

@@ -21,14 +21,3 @@ pub fn expected_statuses(text: &str) -> Result<ExpectedStatuses, String> {
         "expected exit statuses from 1 to 255, such as 1 or 1,2 (128 + N for a command that was killed by signal N)".into(),
     )
 }
-
-/// Parses a unit of time and returns it in ns.
-pub fn unit_of_time(text: &str) -> Result<u64, String> {
-    match text {
-        "ns" => Ok(1),
-        "us" | "µs" => Ok(1_000),
-        "ms" => Ok(1_000_000),
-        "s" => Ok(1_000_000_000),
-        _ => Err("expected ns, us, ms or s".into()),
-    }
-}

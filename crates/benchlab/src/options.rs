@@ -193,6 +193,17 @@ pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> 
     words.iter().map(values).collect()
 }
 
+/// Parses a unit of time and returns it in ns.
+pub fn unit_of_time(text: &str) -> Result<u64, String> {
+    match text {
+        "ns" => Ok(1),
+        "us" | "µs" => Ok(1_000),
+        "ms" => Ok(1_000_000),
+        "s" => Ok(1_000_000_000),
+        _ => Err("expected ns, us, ms or s".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

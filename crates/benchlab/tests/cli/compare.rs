@@ -310,12 +310,14 @@ fn outputs_are_compared_byte_by_byte() {
 }
 
 /// A command that fails has done different work, so its speed does not count.
+/// Returns the screen as one line.
+fn one_line(outcome: &Outcome) -> String {
+    let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
+    words.join(" ")
+}
+
 #[test]
 fn commands_with_different_exit_statuses_are_not_compared() {
-    let one_line = |outcome: &Outcome| {
-        let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
-        words.join(" ")
-    };
     let directory = TestDirectory::new();
     directory.script(
         "flaky",

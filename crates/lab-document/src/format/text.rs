@@ -101,9 +101,7 @@ fn joined(text: &str, width: usize) -> String {
         let before = joined.rsplit([' ', '\u{a0}']).next().unwrap_or_default();
         let space = if joined.is_empty() {
             ""
-        } else if within_code > 0
-            || number && UNITS.contains(&bare)
-            || continues_date(before, bare)
+        } else if within_code > 0 || number && UNITS.contains(&bare) || continues_date(before, bare)
         {
             "\u{a0}"
         } else {
@@ -165,7 +163,8 @@ mod tests {
 
     #[test]
     fn a_line_never_breaks_within_code_that_fits() {
-        let text = "A fix of 9 words: `sysctl -w vm.swappiness=10`. Then `make x`, and `a` or (`b c`)";
+        let text =
+            "A fix of 9 words: `sysctl -w vm.swappiness=10`. Then `make x`, and `a` or (`b c`)";
         let codes = ["`sysctl -w vm.swappiness=10`.", "`make x`,", "(`b c`)"];
         for width in 29..80 {
             let lines = wrap(text, width);

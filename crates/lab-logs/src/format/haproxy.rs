@@ -57,9 +57,10 @@ impl HaProxy {
         LineKind::Other
     }
 
-    /// Returns advice about skipped lines.
+    /// Returns advice about skipped lines and missing durations.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = connection_advice(self.connections);
+        advice.extend(self.timed.advice("Ta"));
         let lines = self.messages;
         advice.extend((lines > 0).then_some(LogAdvice::ServerMessages { lines }));
         advice
@@ -72,11 +73,6 @@ impl HaProxy {
             .then_some(LogAssumption::LowerBounds)
             .into_iter()
             .collect()
-    }
-
-    /// Returns advice about missing durations.
-    pub fn advice(&self) -> Vec<LogAdvice> {
-        self.timed.advice("Ta").into_iter().collect()
     }
 
     /// Parses a line. Returns `None` if it is malformed.

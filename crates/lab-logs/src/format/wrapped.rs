@@ -57,7 +57,7 @@ impl Wrapping {
     /// Returns the container and the stream of a line. Empty if unknown.
     fn source(&self, line: &[u8]) -> Vec<u8> {
         match self {
-            Wrapping::Json(_) => {
+            Wrapping::Json(_) | Wrapping::Shipper => {
                 let Ok(wrapped) = serde_json::from_slice::<Value>(line) else {
                     return Vec::new();
                 };

@@ -4,8 +4,8 @@
 use crate::completion;
 use crate::exit::Exit;
 use crate::gate::InconclusiveArg;
-use crate::option_values::{time, unit_of_time};
-use crate::options::{AgentPlacement, DisplayArgs};
+use crate::option_values::time;
+use crate::options::{AgentPlacement, DisplayArgs, unit_of_time};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use lab_logs::SessionOptions;
