@@ -64,8 +64,10 @@ pub fn slower_pages(
         let mut assumptions = log.assumptions.iter();
         let has_pages = log.pages.iter().any(|page| page.kind == PageKind::Page);
         let affects = |a: &&LogAssumption| {
-            !matches!(a.kind(), AssumptionKind::Times | AssumptionKind::Requests)
-                && !(has_pages && is_of_statements(a))
+            let is_on_durations =
+                !matches!(a.kind(), AssumptionKind::Times | AssumptionKind::Requests);
+            let is_on_others = has_pages && is_of_statements(a);
+            is_on_durations && !is_on_others
         };
         if let Some(assumption) = assumptions.find(affects) {
             let reason = UnknownChange::Assumed(which, assumption.clone());

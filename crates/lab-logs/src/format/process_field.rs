@@ -204,8 +204,8 @@ impl ProcessField {
                     let is_process = |found: &FoundNumber| found.line != Some(b"1");
                     let mut forms = NumberForm::ALL.iter();
                     forms.find_map(|form| {
-                        let found = parts.found(*form).into_iter().map(|(_, found)| found);
-                        Some(found.filter(is_process).next()?.number)
+                        let mut found = parts.found(*form).into_iter().map(|(_, found)| found);
+                        Some(found.find(is_process)?.number)
                     })
                 })
                 .or_else(|| parts.client()),

@@ -243,6 +243,32 @@ fn lines_of_a_statement_stay_with_their_container() {
     );
 }
 
+#[test]
+fn csv_records_of_containers_are_read_separately() {
+    let begin = |name: &str| {
+        format!(
+            "2026-05-01 10:00:00.000 UTC,\"u\",\"d\",77,\"h:1\",65a1b2c3.4d,1,\"SELECT\",2026-05-01 10:00:00 UTC,3/1,0,LOG,00000,\"duration: 5.000 ms  statement: SELECT {name}"
+        )
+    };
+    let end = |name: &str| format!("FROM t{name}\",,,,,,,,,\"psql\"");
+    let mut text = String::new();
+    for n in 0..3 {
+        for (line, pod) in [
+            (begin("a"), 0),
+            (begin("b"), 1),
+            (end("a"), 0),
+            (end("b"), 1),
+        ] {
+            text += &format!("[pod/pg-{pod}/postgres] {line}\n")
+                .replace("10:00:00.", &format!("10:00:0{n}."));
+        }
+    }
+    queries_of(
+        &text,
+        &[("SELECT a FROM ta", 3, 15), ("SELECT b FROM tb", 3, 15)],
+    );
+}
+
 /// Returns a log of two sessions, of which one is slower, with this prefix.
 fn sessions(prefix: &str) -> String {
     let mut text = String::new();
