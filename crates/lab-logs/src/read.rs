@@ -445,24 +445,22 @@ fn fetch_text(text: &[u8]) {
 
 /// The members of a gzip file. Like gzip(1), it ignores zeros after a member, with which tapes and
 /// disks are padded.
-enum GzipMembers<R> {
-    Member(GzDecoder<R>),
-    End,
+struct GzipMembers<R> {
+    /// The current member, or `None` at the end.
+    member: Option<GzDecoder<R>>,
 }
 
 impl<R: BufRead> Read for GzipMembers<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while let GzipMembers::Member(member) = self {
-            let n = member.read(buffer)?;
-            if n > 0 || buffer.is_empty() {
-                return Ok(n);
+        while let Some(mut member) = self.member.take() {
+            let outcome = member.read(buffer);
+            if buffer.is_empty() || !matches!(outcome, Ok(0)) {
+                self.member = Some(member);
+                return outcome;
             }
-            let GzipMembers::Member(member) = std::mem::replace(self, GzipMembers::End) else {
-                return Ok(0);
-            };
             let mut rest = member.into_inner();
             if skip_zeros(&mut rest)? {
-                *self = GzipMembers::Member(GzDecoder::new(rest));
+                self.member = Some(GzDecoder::new(rest));
             }
         }
         Ok(0)
@@ -496,7 +494,9 @@ pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>>
     }
     let input = io::Cursor::new(magic[..n].to_vec()).chain(input);
     Ok(match magic {
-        [0x1f, 0x8b, ..] if n == 4 => Box::new(GzipMembers::Member(GzDecoder::new(input))),
+        [0x1f, 0x8b, ..] if n == 4 => Box::new(GzipMembers {
+            member: Some(GzDecoder::new(input)),
+        }),
         [0x28, 0xb5, 0x2f, 0xfd] => Box::new(zstd::Decoder::with_buffer(BufReader::new(input))?),
         _ => Box::new(input),
     })

@@ -140,6 +140,13 @@ fn compressed_logs_are_the_same() {
     let error = read::read(cut, &mut log, &mut tally, &mut |_| true);
     assert!(matches!(error, Err(ReadError::Io(_))), "{error:?}");
     assert!(log.lines.entries > 1_000, "{:?}", log.lines);
+    // The first read can return all lines before the error.
+    let (few, _) = generate_log(30, 4);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(few.as_bytes()).expect("memory");
+    let gzip = gzip.finish().expect("memory");
+    let error = read_all(&gzip[..gzip.len() - 20]);
+    assert!(matches!(error, Err(ReadError::Io(_))), "{error:?}");
 }
 
 #[test]
