@@ -46,7 +46,7 @@ def history(folder: Path, steps: dict[int, float], commits: int) -> list[str]:
 
 
 def one(sizes: list[float], seed: int, options: argparse.Namespace) -> dict:
-    """Bisects one repository. The result shows if benchlab named exactly the true commits, and the duration in seconds."""
+    """Bisects one repository. Returns whether benchlab named exactly the true commits, and the duration in s."""
     places = random.Random(seed).sample(range(1, options.commits + 1), len(sizes))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -76,8 +76,8 @@ def fio_per_s(folder: Path, case: Case) -> float:
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Returns the interval of the median: the k-th value from either end, with the largest k for which it holds at
-    95 %."""
+    """Returns the interval of the median, from the k-th value to the k-th value from the end, with the largest k
+    for which the confidence level is at least 95 %."""
     n = len(values)
     beyond = [2 * sum(math.comb(n, i) for i in range(k)) / 2**n for k in range(n // 2 + 1)]
     k = max((k for k, p in enumerate(beyond) if k and p <= 0.05), default=0)

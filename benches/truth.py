@@ -116,8 +116,8 @@ def stall(lab: Path, folder: Path, seconds: float, seed: int):
     return in_ms, 1e3 * (1 - 0.01 * 10 * (1 - 500 * 25e-6))
 
 
-# What is measured, for how long in s, and how many runs at the same time. The p90 has an interval from 36 blocks
-# on; ten such runs use half a core. A stall is too long to be affected by other runs.
+# For each case: the workload, its duration in s, and the number of concurrent runs. The p90 has an interval if there
+# are at least 36 blocks. Ten such runs use half a core. A stall is too long to be affected by other runs.
 CASES = {"work": (work, 10.0, 1), "delay": (delay, 10.0, 1), "tail": (tail, 120.0, 10), "stall": (stall, 300.0, 10)}
 
 

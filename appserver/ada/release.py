@@ -30,6 +30,8 @@ INDEX_FORMAT = "1.2.1"
 RESERVED = re.compile(r"\.(?:example|invalid|test|localhost)\b")
 MODIFIED_AT = 1_767_225_600  # 2026-01-01
 LINK = re.compile(r"(\]\()((?:\.\./|[\w.-]+/)*[\w.-]*)(#[\w-]+)?\)")
+# The paths of the dependencies in a clone, which Alire's index rejects
+PINS = re.compile(r"\n# [^\n]*\n\[\[pins\]\]\n.*\Z", re.DOTALL)
 
 
 class Crate:
@@ -37,8 +39,9 @@ class Crate:
 
     def __init__(self, manifest: Path) -> None:
         self.folder = manifest.parent
-        self.text = manifest.read_text()
-        self.manifest = tomllib.loads(self.text)
+        text = manifest.read_text()
+        self.manifest = tomllib.loads(text)
+        self.released_text = PINS.sub("", text)
         self.name: str = self.manifest["name"]
         self.version: str = self.manifest["version"]
         self.archive = f"{self.name}-{self.version}.tar.gz"
@@ -68,6 +71,7 @@ def packed(crate: Crate) -> bytes:
     """Returns the archive, which contains a single directory with the crate's files and the license."""
     contents = {path.relative_to(crate.folder).as_posix(): (path.read_bytes(), path.stat().st_mode & 0o111)
                 for path in crate.files()}
+    contents["alire.toml"] = (crate.released_text.encode(), 0)
     contents["README.md"] = (crate.readme().encode(), 0)
     contents["LICENSE"] = ((ADA.parents[1] / "LICENSE").read_bytes(), 0)
     buffer = io.BytesIO()
@@ -82,7 +86,7 @@ def packed(crate: Crate) -> bytes:
 
 def index_manifest(crate: Crate, archive: bytes, archives: str) -> str:
     digest = hashlib.sha512(archive).hexdigest()
-    return f'{crate.text}\n[origin]\nurl = "{archives}/{crate.archive}"\nhashes = ["sha512:{digest}"]\n'
+    return f'{crate.released_text}\n[origin]\nurl = "{archives}/{crate.archive}"\nhashes = ["sha512:{digest}"]\n'
 
 
 def release(folder: Path, archives: str) -> None:

@@ -252,7 +252,7 @@ class Compared:
 
 
 def compare(args: argparse.Namespace, case: Case, language: str, cores: set[int]) -> Compared:
-    """Runs rounds in which each tool is first every other time."""
+    """Runs rounds, in which the tools alternate in going first."""
     lab, tool = [], []
     for number in range(args.effort.rounds):
         turns: list[Callable[[], None]] = [

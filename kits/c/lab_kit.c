@@ -71,7 +71,7 @@ bool lab_fail(lab *lab, const char *code, const char *format, ...)
 static bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Returns true if a byte of a value is not encoded. */
+/* Returns true if the character can stand in a value without percent-encoding. */
 static bool is_plain(char c)
 {
     return is_letter(c) || (c >= 'A' && c <= 'Z') || is_digit(c)
@@ -271,8 +271,8 @@ void lab_setting(lab *lab, const char *key, const char *value)
     write_argument(lab->extra, key, value);
 }
 
-/* Formats without an exponent, which the protocol does not support. %g uses an exponent below 10^-4 and from 10^15
- * on. */
+/* Formats without an exponent, which the protocol does not support. %g uses an exponent for values below 10^-4 and for
+ * values of at least 10^15. */
 void lab_metric(lab *lab, const char *key, double value)
 {
     char text[METRIC_MAX];

@@ -66,8 +66,8 @@ def server(declared: Declared, files: Path, running: list[Server]) -> Server:
 
 @pytest.fixture
 def patient_server(declared: Declared, files: Path) -> Iterator[Server]:
-    """Starts the subject with so much time for requests in progress that a test is in time on a busy machine. This
-    does not apply to the library in appserver/ada, whose time is 4 s."""
+    """Starts the subject with a long timeout for requests in progress, so that tests also pass on a busy machine.
+    The library in appserver/ada is not affected; its timeout is 4 s."""
     skip_unless_built(declared)
     subject = started(declared, CLOSE_TIMEOUT_S=str(PATIENT_CLOSE_S))
     try:

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,7 +68,7 @@ class Crate(release.Crate):
 
 def check_manifest(crate: Crate, version: str, crates: dict[str, Crate]) -> None:
     manifest = crate.manifest
-    assert KEYS <= manifest.keys() <= KEYS | {"gpr-externals"}, crate.name
+    assert KEYS <= manifest.keys() <= KEYS | {"gpr-externals", "pins"}, crate.name
     assert NAME.fullmatch(crate.name) and manifest["version"] == version, crate.name
     assert 0 < len(manifest["description"]) <= MAX_DESCRIPTION and manifest["licenses"] == "Apache-2.0", crate.name
     assert all(MAINTAINER.fullmatch(name) for name in manifest["maintainers"]) and manifest["maintainers"], crate.name
@@ -80,6 +81,8 @@ def check_manifest(crate: Crate, version: str, crates: dict[str, Crate]) -> None
     named = set(re.findall(r'^with "(\w+)";', project, re.MULTILINE))
     assert named == crate.needs.keys() & crates.keys(), f"{crate.project.name} and alire.toml name other crates"
     assert all(crate.needs[name] == COMPATIBLE.format(version.split(".")) for name in named), crate.name
+    pins = [{name: {"path": f"../{crates[name].folder.name}"} for name in sorted(named)}]
+    assert manifest.get("pins", [{}]) == pins and "pins" not in tomllib.loads(crate.released_text), crate.name
     options = set(re.findall(r'Linker_Options \("(-l\w+)"\)', "".join(map(Path.read_text, crate.folder.glob("src/*.ad?")))))
     assert options == set().union(*(LIBRARIES[name] for name in crate.needs.keys() & LIBRARIES.keys())), f"{crate.name}: {options}"
     example = re.findall(r"^alr with (.*)$", (crate.folder / "README.md").read_text(), re.MULTILINE)
@@ -340,6 +343,35 @@ def check_with_alire(crates: dict[str, Crate], folder: Path, names: list[str]) -
             assert tested.count(f"{name}.gpr: ") == 2, tested
 
 
+def build_from_clone(crates: dict[str, Crate], folder: Path, name: str) -> None:
+    """Builds and runs the example of a crate in a new directory, with Alire and with gprbuild, as in README.md."""
+    shutil.rmtree(folder, ignore_errors=True)
+    environment = os.environ | {"HOME": str(folder / "home"), "XDG_CONFIG_HOME": "", "APPSERVER_OUTPUT": f"{folder}/output/",
+                                "APPSERVER_BUILD_MODE": "development"}
+    index = folder / "index"
+    index.mkdir(parents=True)
+    (index / "index.toml").write_text(f'version = "{release.INDEX_FORMAT}"\n')
+    add_externals(index)
+    for command in (["index", "--add", f"file://{index}", "--name", "own"], ["init", "--bin", "shop"]):
+        subprocess.run(["alr", "-n", *command], cwd=folder, env=environment, check=True, capture_output=True)
+    shop = folder / "shop"
+    example = re.search(r"^```ada\n(.*?)^```$", (crates[name].folder / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+    program = re.search(r"^procedure (\w+)", example, re.MULTILINE)[1]
+    source = example.replace(program, "Shop")
+    (shop / "src/shop.adb").write_text(source)
+    subprocess.run(["alr", "-n", "with", name, f"--use={crates[name].folder}"], cwd=shop, env=environment, check=True, capture_output=True)
+    ran = subprocess.run(["alr", "-n", "run"], cwd=shop, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+    directory = folder / "without_alire"
+    directory.mkdir()
+    project = re.search(r"^```ada\n(with .*?)^```$", (ADA / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+    (directory / "shop.gpr").write_text(project.replace("appserver_counters", name))
+    (directory / "shop.adb").write_text(source)
+    subprocess.run([ADA / "with-crates", "gprbuild", "-q", "-p", "-P", "shop.gpr"], cwd=directory, env=environment, check=True)
+    assert ran.stdout.endswith(subprocess.run(["./shop"], cwd=directory, check=True, capture_output=True, text=True).stdout)
+
+
 def main(folder: Path, extent: str = "some") -> None:
     found = [Crate(manifest) for manifest in ADA.glob("*/alire.toml")]
     crates = {crate.name: crate for crate in sorted(found, key=lambda crate: crate.name)}
@@ -363,6 +395,7 @@ def main(folder: Path, extent: str = "some") -> None:
     build_away({name: order[name] for name in RELOCATABLE}, folder / "relocatable", "development", "relocatable")
     run_program(crates, folder / "relocatable", "relocatable")
     check_with_alire(crates, folder / "alire", [*crates] if extent == "all" else [*TRIED])
+    build_from_clone(crates, folder / "clone", "appserver_caches")
     print(f"crates: {len(crates)} of version {version} were built from their archives, with gprbuild and Alire")
 
 

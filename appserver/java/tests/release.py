@@ -3,11 +3,13 @@
 """Makes a release from a copy of this directory, without benchlab around it: release.py DIRECTORY
 
 Checks what Maven Central requires of each artifact, the nullness annotations, that two builds are equal, that the signatures are
-valid, that placeholders are not published, and that an application can use the artifacts, on the class path and as modules.
+valid, that placeholders are not published, and that an application can use the artifacts, on the class path and as modules, and
+that the first program of README.md runs.
 https://central.sonatype.org/publish/requirements/"""
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +27,7 @@ KEY = "%no-protection\nKey-Type: eddsa\nKey-Curve: ed25519\nName-Real: Test\nNam
 TOGETHER = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>application</groupId><artifactId>together</artifactId><version>1</version><packaging>pom</packaging>
-  <modules><module>second</module><module>application</module></modules>
+  <modules><module>second</module><module>application</module><module>first_program</module></modules>
 </project>
 """
 
@@ -193,11 +195,18 @@ def check_application(folder: Path, version: str) -> None:
         file = application / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text.replace("VERSION", version).replace("DEPENDENCIES", dependencies))
+    readme = (JAVA / "README.md").read_text()
+    program = folder / "first_program"
+    source = program / "src/main/java/FirstExample.java"
+    source.parent.mkdir(parents=True)
+    (program / "pom.xml").write_text(re.search("```xml\n(<project.*?)```", readme, re.DOTALL)[1])
+    source.write_text(re.search("```java\n(import.*?)```", readme, re.DOTALL)[1])
     (folder / "pom.xml").write_text(TOGETHER)
-    maven(folder, "-pl", ":application", "-am", "package")
+    maven(folder, "-pl", ":application,:shop", "-am", "package")
     libraries = application / "target/dependency"
     assert run("java", "-cp", f"target/classes:{libraries}/*", "application.Main", cwd=application) == PRINTED
     assert run("java", "-p", f"target/classes:{libraries}", "-m", "application/application.Main", cwd=application) == PRINTED
+    assert run("java", "-cp", f"target/classes:{libraries}/*", "FirstExample", cwd=program) == "40000\n"
 
 
 def main(folder: Path) -> None:

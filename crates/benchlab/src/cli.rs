@@ -4,10 +4,10 @@
 use crate::completion;
 use crate::gate::InconclusiveArg;
 use crate::option_values::{ExpectedStatuses, expected_statuses, fraction, rate, stage, time};
-use crate::options::formats;
 pub use crate::options::{
     AgentLoss, AgentPlacement, Color, DisplayArgs, ListingArgs, NamedLauncher,
 };
+use crate::options::{formats, unit_of_time};
 pub use crate::verbs::audit::args::{AuditArgs, AuditVerb};
 pub use crate::verbs::logs::args::LogsArgs;
 use crate::verbs::new::args::NewArgs;
@@ -1014,6 +1014,9 @@ pub struct ImportArgs {
     /// The format of the files [default: detected]
     #[arg(long, value_name = "FORMAT", value_parser = import_formats())]
     pub from: Option<ImportFormat>,
+    /// The unit of the values of HdrHistogram's logs: ns, us, ms or s [default: ns]
+    #[arg(long, value_name = "UNIT", value_parser = unit_of_time)]
+    pub duration_unit: Option<u64>,
     /// Join all files into one run, in which each file counts as one more process of its benchmarks
     #[arg(long)]
     pub join: bool,

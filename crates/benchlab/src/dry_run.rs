@@ -35,8 +35,7 @@ pub fn print(plan: &Plan, more: Vec<Line>, runs: &Path) -> Result<(), Exit> {
         lines.extend(subject_lines(plan, id));
     }
     if plan.points.len() > 1 {
-        let names = plan.points.ids().map(|point| plan.point_name(point));
-        lines.push(("points".into(), names.collect::<Vec<_>>().join("; ")));
+        lines.extend(point_lines(plan));
     }
     let has_control = plan.subjects.iter().any(|s| s.control_of.is_some());
     if has_control {
@@ -82,6 +81,21 @@ fn compared_subjects(plan: &Plan) -> Vec<SubjectId> {
     let mut ids: Vec<SubjectId> = ids.filter(|&s| is_shown(&plan.subjects[s])).collect();
     ids.sort_by_key(|&s| s != plan.baseline);
     ids
+}
+
+/// Lists the points, with one line for each target.
+fn point_lines(plan: &Plan) -> Vec<Line> {
+    let points = plan.points.enumerated();
+    let named = points.map(|(id, point)| (point.target, plan.point_name(id)));
+    let by_target = say::grouped(named);
+    let lines = by_target.into_iter().map(|(target, names)| {
+        let heading = match plan.target_named(target) {
+            Some(kind) => format!("points on {}", kind.name()),
+            None => "points".into(),
+        };
+        (heading, names.join("; "))
+    });
+    lines.collect()
 }
 
 fn subject_lines(plan: &Plan, id: SubjectId) -> Vec<Line> {

@@ -15,9 +15,9 @@ use std::path::Path;
 /// A project with the experiment whose fixtures are used.
 #[derive(Clone, Copy)]
 pub struct Fixtures<'a> {
-    /// The project.
+    /// The project that contains the experiment.
     pub project: &'a Project,
-    /// The experiment.
+    /// The experiment whose fixtures are used.
     pub experiment: &'a Experiment,
     /// True if missing toolchains may be installed.
     pub installs: bool,

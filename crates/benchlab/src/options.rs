@@ -30,7 +30,7 @@ pub struct AgentPlacement {
 pub struct NamedLauncher {
     /// The text, such as `ssh:HOST`. It does not depend on the current directory.
     pub words: String,
-    /// The launcher.
+    /// The launcher that the text selects.
     pub launcher: Arc<dyn Launcher>,
 }
 
@@ -193,12 +193,23 @@ pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> 
     words.iter().map(values).collect()
 }
 
+/// Parses a unit of time and returns it in ns.
+pub fn unit_of_time(text: &str) -> Result<u64, String> {
+    match text {
+        "ns" => Ok(1),
+        "us" | "µs" => Ok(1_000),
+        "ms" => Ok(1_000_000),
+        "s" => Ok(1_000_000_000),
+        _ => Err("expected ns, us, ms or s".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn each_parameter_has_a_set_of_its_own() {
+    fn each_parameter_has_its_own_set() {
         let set = |word: &str| set_values(&[word.to_owned()]);
         let values = set("limit=1,100").ok();
         let expected = ["1", "100"].map(String::from).to_vec();

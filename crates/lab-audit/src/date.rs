@@ -3,6 +3,146 @@
 
 use jiff::civil::DateTime;
 use jiff::fmt::rfc2822::DateTimeParser;
+use serde_json::Value as Json;
+
+/// The time at which a response was received.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// The time in seconds since 1970.
+    pub at_s: f64,
+    /// The reason why the time is uncertain, or `None` if it is known.
+    pub doubt: Option<ClockDoubt>,
+}
+
+/// The reason why the time of a response is uncertain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockDoubt {
+    /// The time has no zone and was read as UTC.
+    NoZone,
+    /// The time is unknown, and the current time is used instead.
+    NoTime,
+    /// The expiry date of the cookie has no zone and was read as UTC.
+    ExpiryWithoutZone,
+    /// The expiry date of the cookie cannot be read.
+    NoExpiry,
+}
+
+/// The largest distance of a local time from UTC, in seconds.
+const MAX_ZONE_S: f64 = 14.0 * 3600.0;
+/// The start of 1994, the year in which browsers first supported cookies, in seconds since 1970.
+const FIRST_COOKIES_S: f64 = 757_382_400.0;
+
+impl From<f64> for Clock {
+    /// Creates the clock of a known time in seconds since 1970.
+    fn from(at_s: f64) -> Clock {
+        Clock { at_s, doubt: None }
+    }
+}
+
+impl Clock {
+    /// The clock of a response whose time is unknown.
+    pub fn unknown() -> Clock {
+        Clock {
+            at_s: now(),
+            doubt: Some(ClockDoubt::NoTime),
+        }
+    }
+
+    /// Returns true if an expiry, in seconds since 1970, is certainly not after this time.
+    pub fn is_past(self, expiry_s: f64) -> bool {
+        match self.doubt {
+            None => expiry_s <= self.at_s,
+            Some(ClockDoubt::NoZone | ClockDoubt::ExpiryWithoutZone) => {
+                expiry_s + MAX_ZONE_S <= self.at_s
+            }
+            Some(ClockDoubt::NoTime | ClockDoubt::NoExpiry) => expiry_s <= FIRST_COOKIES_S,
+        }
+    }
+}
+
+impl ClockDoubt {
+    /// Returns the shortest time that a cookie can live, given its lifetime by an uncertain clock.
+    pub fn min_lifetime_s(self, lifetime_s: f64) -> f64 {
+        match self {
+            ClockDoubt::NoZone | ClockDoubt::ExpiryWithoutZone => lifetime_s - MAX_ZONE_S,
+            // The response is at least as old as the audit.
+            ClockDoubt::NoTime => lifetime_s,
+            ClockDoubt::NoExpiry => 0.0,
+        }
+    }
+}
+
+/// A time in a file that a browser recorded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecordedTime {
+    /// The time.
+    pub clock: Clock,
+    /// True if the time is a number, whose unit was determined by its size.
+    pub is_number: bool,
+}
+
+/// Reads a time such as `2026-10-21T07:28:00.000+02:00`, or a number of seconds, milliseconds or
+/// microseconds since 1970.
+///
+/// A time without a zone is read as UTC.
+pub fn recorded_time(json: &Json) -> Option<RecordedTime> {
+    let text = json.as_str().map(str::trim);
+    let number = json.as_f64().or_else(|| text?.parse().ok());
+    if let Some(number) = number {
+        let clock = Clock::from(epoch_seconds(number)?);
+        return Some(RecordedTime {
+            clock,
+            is_number: true,
+        });
+    }
+    let clock = text_clock(text?)?;
+    Some(RecordedTime {
+        clock,
+        is_number: false,
+    })
+}
+
+/// Converts a number to seconds since 1970. Its size shows its unit: 10^8 s is in 1973, and 10^11 s
+/// in the year 5138.
+pub fn epoch_seconds(number: f64) -> Option<f64> {
+    match number {
+        1e8..1e11 => Some(number),
+        1e11..1e14 => Some(number / 1e3),
+        1e14..1e17 => Some(number / 1e6),
+        _ => None,
+    }
+}
+
+fn text_clock(text: &str) -> Option<Clock> {
+    static PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
+    // Some exporters write a blank before the zone.
+    let zone = text
+        .rfind(' ')
+        .map(|at| (at, text[at + 1..].to_ascii_uppercase()));
+    let joined = zone.and_then(|(at, zone)| match zone.as_str() {
+        "UTC" | "GMT" | "Z" => Some(format!("{}Z", text[..at].trim_end())),
+        zone if zone.starts_with(['+', '-']) => Some(text[..at].trim_end().to_owned() + zone),
+        _ => None,
+    });
+    let precise = |text: &str| {
+        let time = text.parse::<jiff::Timestamp>().ok();
+        time.map_or_else(
+            || iso_seconds(text),
+            |time| Some(time.as_nanosecond() as f64 / 1e9),
+        )
+    };
+    let iso = precise(text).or_else(|| precise(&joined?));
+    let mail = || PARSER.parse_timestamp(text).ok();
+    let zoned = iso.or_else(|| mail().map(|time| time.as_second() as f64));
+    if let Some(at_s) = zoned {
+        return Some(Clock::from(at_s));
+    }
+    let local: DateTime = text.parse().ok().filter(|_| text.contains(':'))?;
+    Some(Clock {
+        at_s: civil_seconds(local) + f64::from(local.subsec_nanosecond()) / 1e9,
+        doubt: Some(ClockDoubt::NoZone),
+    })
+}
 
 /// Parses a date such as `Wed, 21 Oct 2026 07:28:00 GMT` into seconds since 1970.
 ///
@@ -93,7 +233,7 @@ pub fn day(unix_seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn dates_of_http_are_read() {
+    fn http_dates_are_parsed() {
         let at = super::unix_seconds("Sun, 06 Nov 1994 08:49:37 GMT");
         assert_eq!(at, Some(784_111_777.0));
         assert_eq!(super::unix_seconds("soon"), None);
@@ -118,8 +258,51 @@ mod tests {
         assert_eq!(super::iso_seconds("Session"), None);
     }
 
+    /// Expected value: `date -ud '2017-05-17 08:00:00' +%s`.
     #[test]
-    fn dates_of_cookies_are_read_as_browsers_read_them() {
+    fn times_of_a_har_are_read_if_their_meaning_is_clear() {
+        use super::{Clock, ClockDoubt, recorded_time};
+        use serde_json::json;
+        const AT_S: f64 = 1_495_008_000.0;
+        for time in [
+            json!("2017-05-17T08:00:00.000Z"),
+            json!("2017-05-17T10:00:00.000+02:00"),
+            json!("2017-05-17T10:00:00.000+0200"),
+            json!("2017-05-17 10:00:00.000 +0200"),
+            json!("2017-05-17 10:00:00 +02:00"),
+            json!(" 2017-05-17 08:00:00 UTC "),
+            json!("2017-05-17T08:00:00 gmt"),
+            json!("Wed, 17 May 2017 08:00:00 GMT"),
+            json!(1_495_008_000_000_u64),
+            json!(1_495_008_000),
+            json!(1_495_008_000.0),
+            json!(1.495008e15),
+            json!("1495008000000"),
+        ] {
+            let read = recorded_time(&time).map(|time| time.clock);
+            assert_eq!(read, Some(Clock::from(AT_S)), "{time}");
+        }
+        for time in ["2017-05-17T08:00:00", "2017-05-17 08:00:00.000"] {
+            let clock = recorded_time(&json!(time)).expect("a time").clock;
+            assert_eq!((clock.at_s, clock.doubt), (AT_S, Some(ClockDoubt::NoZone)));
+        }
+        for time in [
+            json!(null),
+            json!(""),
+            json!("soon"),
+            json!("17/05/2017 08:00"),
+            json!("2017-05-17"),
+            json!(7),
+            json!(-1),
+            json!("nan"),
+            json!("Wed May 17 2017 10:00:00 (CEST)"),
+        ] {
+            assert_eq!(recorded_time(&time), None, "{time}");
+        }
+    }
+
+    #[test]
+    fn cookie_dates_are_parsed_like_browsers_do() {
         for text in [
             "Sun, 06 Nov 1994 08:49:37 GMT",
             "Sunday, 06-Nov-94 08:49:37 GMT",

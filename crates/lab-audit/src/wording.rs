@@ -7,6 +7,8 @@
 
 #![allow(missing_docs, reason = "the texts are their own documentation")]
 
+use crate::date::ClockDoubt;
+use crate::har::PageChoice;
 use lab_document::say::{self, count};
 use lab_model::audit::{AuditFinding, AuditKind, State, Waiver};
 use std::fmt::Display;
@@ -132,6 +134,10 @@ pub fn lines_for(servers: &[&str]) -> String {
 
 /// Formats a command or a configuration line, for one kind of server or for all kinds.
 pub fn to_do(server: &str, line: &str) -> String {
+    let line = match line.contains('`') {
+        true => line.into(),
+        false => format!("`{line}`"),
+    };
     match server {
         "" => format!("Fix: {line}"),
         server => format!("For {server}: {line}"),
@@ -406,7 +412,8 @@ pub const TOO_SMALL: &str = "too small to measure; at least 4 MiB are needed";
 pub const UNKNOWN_FILESYSTEM: &str = "findmnt cannot determine its filesystem";
 pub const NO_FAST_FILESYSTEM: &str = "no fast filesystem was given; use --fast DIR";
 pub const NOTHING_TO_MOVE: &str = "no directory needs to move";
-pub const INPUT_FORMATS: &str = "expected a HAR file, a cookie jar of curl (cookies.txt), or a table or `Cookie:` line copied from a browser";
+pub const INPUT_FORMATS: &str = "expected a HAR file, a cookie jar of curl (cookies.txt), a \
+    table or `Cookie:` line copied from a browser, or the JSON of a cookie editor";
 
 /// Formats the reason why an option or an input cannot be used.
 pub fn unusable(option: &str, reason: &str) -> String {
@@ -442,7 +449,106 @@ pub fn unknown_format() -> String {
     format!("unknown format; {INPUT_FORMATS}")
 }
 
+pub fn not_gzip(error: &dyn Display) -> String {
+    format!("cannot decompress the gzip file: {error}")
+}
+
+pub const HAR_TIMES_ARE_NUMBERS: &str = "The times in the HAR are numbers. benchlab determined \
+    their unit (seconds, milliseconds or microseconds since 1970) by their size.";
+pub const CHROME_OMITS_COOKIES: &str = "No request in the HAR carries a cookie. Chrome omits \
+    cookies unless you allow HAR with sensitive data in the settings of its developer tools.";
+pub const NO_JAR_COOKIE: &str = "the file looks like curl's cookie jar, but contains no cookie";
+pub const ASSUMED_REQUESTS: &str = "A cookie file contains no requests, so benchlab assumes one \
+    page request for each host.";
+
+/// States that a HAR contained characters that are not valid in any encoding.
+pub fn har_broken_text(characters: usize) -> String {
+    let were = if characters == 1 { "was" } else { "were" };
+    format!(
+        "{} in the HAR {were} broken (half of a UTF-16 pair) and replaced with U+FFFD.",
+        count(characters, "character")
+    )
+}
+
+/// Explains how the page in a HAR was chosen. Returns `None` if there was no choice.
+pub fn page_of_har(choice: PageChoice, is_first: bool) -> Option<&'static str> {
+    match (choice, is_first) {
+        (PageChoice::First, _) => Some(
+            "The HAR contains neither a document nor HTML, so its first response is audited as \
+            the page.",
+        ),
+        (_, true) => None,
+        (PageChoice::Document, false) => {
+            Some("The page is the first document in the HAR. Other requests precede it.")
+        }
+        (PageChoice::Html, false) => {
+            Some("The page is the first HTML response in the HAR. Other requests precede it.")
+        }
+    }
+}
+
+/// States that lifetimes of cookies depend on an assumption.
+pub fn doubtful_lifetimes(doubt: ClockDoubt, cookies: usize) -> String {
+    let cookies = count(cookies, "cookie");
+    match doubt {
+        ClockDoubt::NoZone => format!(
+            "The times in the HAR have no time zone and were read as UTC, so the lifetimes of \
+            {cookies} with Expires can be off by up to 14 h."
+        ),
+        ClockDoubt::NoTime => format!(
+            "The time of the response that set {cookies} with Expires is missing or cannot be \
+            read. The lifetimes are counted from now, so they are too short, and none of these \
+            cookies is treated as expired."
+        ),
+        ClockDoubt::ExpiryWithoutZone => format!(
+            "The expiry dates of {cookies} have no time zone and were read as UTC, so the \
+            lifetimes can be off by up to 14 h."
+        ),
+        ClockDoubt::NoExpiry => format!("The expiry dates of {cookies} cannot be read."),
+    }
+}
+
+/// Returns the reason why the lifetime of a cookie is unknown.
+pub fn doubtful_lifetime(doubt: ClockDoubt) -> &'static str {
+    match doubt {
+        ClockDoubt::NoZone => {
+            "The time at which the cookie was set has no time zone, so its lifetime is uncertain."
+        }
+        ClockDoubt::NoTime => "The time at which the cookie was set is unknown.",
+        ClockDoubt::ExpiryWithoutZone => {
+            "The expiry date of the cookie has no time zone, so its lifetime is uncertain."
+        }
+        ClockDoubt::NoExpiry => "The expiry date of the cookie cannot be read.",
+    }
+}
+
+/// Counts the cookies of a cookie file that have expired.
+pub fn expired_cookies(cookies: usize) -> String {
+    let (have, them) = match cookies {
+        1 => ("has", "it"),
+        _ => ("have", "them"),
+    };
+    let cookies = count(cookies, "cookie");
+    format!("{cookies} in the file {have} expired, so no request is assumed to carry {them}.")
+}
+
+pub const NO_SAME_SITE: &str = "The input does not contain the SameSite of the cookie.";
+pub const NO_FIELDS: &str = "The HAR file does not contain the header fields of the response.";
+pub const NO_CODING: &str = "The HAR file contains neither Content-Encoding nor the size as \
+    sent, so compression is unknown.";
+
 pub const NO_HAR: &str = "JSON without log.entries, so not a HAR file";
+
+/// States that a file is JSON, but contains no cookies.
+pub fn json_without_cookies() -> String {
+    format!("JSON without cookies (name, value and domain); {INPUT_FORMATS}")
+}
+
+/// States that lines in a file are not cookies.
+pub fn not_only_cookies() -> String {
+    format!("unknown format; {INPUT_FORMATS}. Begin each field with `Cookie:` or `Set-Cookie:`")
+}
+
 pub const NO_RESPONSE: &str = "the HAR file contains no response to a GET request";
 pub const NO_HOST: &str = "the URL has no host";
 pub const NO_BODY: &str = "The HAR file does not contain the body.";

@@ -47,7 +47,7 @@ fn a_fixture_gets_commands_in_order() {
 }
 
 #[test]
-fn what_a_fixture_does_wrong_is_said() {
+fn mistakes_of_a_fixture_are_reported() {
     let checked = |reply: &str| format!("{HELLO}{OPENED}read line; echo '@lab {reply}'; read line");
     for (script, reason) in [
         (
@@ -95,7 +95,7 @@ fn what_a_fixture_does_wrong_is_said() {
 }
 
 #[test]
-fn a_state_that_is_unsupported_is_no_fault() {
+fn an_unsupported_state_is_not_a_fault() {
     let script = format!(
         "{HELLO}{OPENED}read line; echo '@lab error code=unsupported message=not%20here'
          read line; echo '@lab closed'; read line"

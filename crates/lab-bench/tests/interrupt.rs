@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 #[test]
-fn a_signal_just_before_the_waiting_ends_it() {
+fn a_signal_just_before_a_wait_ends_the_wait() {
     let (silent, _open) = nix::unistd::pipe().unwrap();
     interrupt::watch().unwrap();
     let wait = |limit| interrupt::wait_readable(&[silent.as_fd()], limit).unwrap();

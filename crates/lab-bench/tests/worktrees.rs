@@ -127,7 +127,7 @@ fn line_after(holder: &mut Child, word: &str) -> String {
     let lines = BufReader::new(holder.stdout.as_mut().unwrap()).lines();
     let mut lines = lines.map_while(Result::ok);
     let line = lines.find_map(|l| l.strip_prefix(word).map(|l| l.trim().to_owned()));
-    line.unwrap_or_else(|| panic!("it did not say `{word}`"))
+    line.unwrap_or_else(|| panic!("the output does not contain `{word}`"))
 }
 
 fn program(revision: &Revision) -> String {
@@ -192,7 +192,7 @@ fn the_working_tree_is_untouched_and_can_be_compared_as_it_is() {
 }
 
 #[test]
-fn the_folder_inside_the_repository_is_kept() {
+fn the_directory_inside_the_repository_is_kept() {
     let place = Repository::new();
     let worktrees = place.worktrees(&place.bench(), &["HEAD", "."]).unwrap();
     for revision in worktrees.revisions() {
@@ -207,7 +207,7 @@ fn the_folder_inside_the_repository_is_kept() {
 }
 
 #[test]
-fn what_is_no_revision() {
+fn invalid_revisions_are_errors() {
     let place = Repository::new();
     for wrong in [
         "nothing",
@@ -228,7 +228,7 @@ fn what_is_no_revision() {
 }
 
 #[test]
-fn what_is_no_repository() {
+fn a_directory_without_a_repository_is_an_error() {
     let place = Repository::new();
     for folder in [
         place.parent(),
@@ -252,7 +252,7 @@ fn what_is_no_repository() {
 
 /// A commit message can contain control characters, which must not reach the terminal.
 #[test]
-fn words_of_commits_are_clean() {
+fn commit_messages_are_sanitized() {
     let place = Repository::new();
     place.commit("program", "three", "esc\u{1b}[31mape \u{7}");
     let worktrees = place.worktrees(&place.repository(), &["HEAD"]).unwrap();
@@ -262,7 +262,7 @@ fn words_of_commits_are_clean() {
 }
 
 #[test]
-fn what_a_killed_lab_left_is_cleared_by_the_next() {
+fn worktrees_of_a_killed_process_are_removed_by_the_next() {
     let place = Repository::new();
     // Another program's worktree in a different location, with a name like benchlab's, on a disk that is not mounted.
     let foreign = place.0.path().join("benchlab-others");
@@ -278,12 +278,12 @@ fn what_a_killed_lab_left_is_cleared_by_the_next() {
     let held = PathBuf::from(line_after(&mut alive, "held"));
     assert!(
         !abandoned.exists(),
-        "what the killed one left is still there"
+        "the worktree of the killed process must be removed"
     );
     assert_eq!(
         place.registered(),
         3,
-        "the repository, the other's, and the held one"
+        "the repository, the other process's worktree, and the worktree in use"
     );
     // The worktree of a running benchlab process is not removed.
     drop(place.worktrees(&place.repository(), &["HEAD"]).unwrap());

@@ -93,7 +93,7 @@ pub enum BisectionStep {
     Probe(ProbeResult),
     /// A commit cannot be measured.
     Skipped(SkippedCommit),
-    /// A change that was found was measured again.
+    /// The measurement of a detected change was repeated.
     Confirmed(StepConfirmation),
 }
 
@@ -155,7 +155,7 @@ pub struct StepConfirmation {
 /// A ratio with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfirmedRatio {
-    /// The estimate.
+    /// The estimated ratio.
     pub estimate: f64,
     /// The lower bound.
     pub low: f64,
@@ -184,7 +184,7 @@ pub enum NextMeasurement {
         /// The smallest change to search for, as the natural logarithm of a ratio.
         min_change: f64,
     },
-    /// Measure again a change that was found.
+    /// Repeat the measurement of a change that was found.
     Confirm(FoundChange),
     /// The bisection is complete.
     Done,

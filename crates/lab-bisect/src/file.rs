@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 /// The name of the file with the state.
 const STATE: &str = "bisection.json";
 
-/// The name and version of the file format, which are stored in the file.
+/// The name of the file format, which is stored in the file.
 const FORMAT: &str = "benchlab-bisection";
+/// The version of the file format, which is stored in the file.
 const VERSION: u32 = 1;
 
 /// The maximum size of a state file, in bytes. A range of 100,000 commits needs about a tenth of

@@ -363,7 +363,7 @@ fn sweeps(options: &mut OptionList, sweep: &BTreeMap<String, Vec<SweepValue>>) {
 }
 
 impl Compare {
-    /// Returns the commands.
+    /// Returns the commands to compare, in the order of the file.
     pub fn commands(&self) -> Vec<String> {
         all(&self.command)
     }
@@ -503,8 +503,8 @@ impl Audit {
 const AUDITS: [&str; 5] = ["host", "cookies", "site", "net", "values"];
 
 impl Config {
-    /// Checks constraints that the types of the keys do not express. An error consists of the
-    /// invalid text, for its position, and a message.
+    /// Checks constraints that the types of the keys do not express. The error contains the invalid
+    /// text, from which its position is determined, and a message.
     pub(crate) fn check(&self) -> Result<(), (String, String)> {
         for (name, compare) in &self.compare {
             let at = |message: String| Err((format!("[compare.{name}]"), message));

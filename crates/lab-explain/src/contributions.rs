@@ -61,7 +61,7 @@ pub enum Source {
     /// Time without computing, with the round trips of the subject and of the baseline if they are
     /// known.
     Waiting(Option<[f64; 2]>),
-    /// System calls.
+    /// The number of system calls.
     SystemCalls([f64; 2]),
     /// Page faults that do not read from a disk.
     PageFaults([f64; 2]),

@@ -7,7 +7,7 @@ use lab_logs::analysis::changes::changes;
 use lab_logs::analysis::pareto::ranking;
 use lab_logs::analysis::week::{slots, spikes};
 use lab_logs::format::{LogFormat, find};
-use lab_logs::query::{Dialect, fold};
+use lab_logs::query::{Dialect, fold, key};
 use lab_logs::{FieldMap, Hints, LogsRead, Rules, ServerLog, Tally, TallyPart, Zone, read};
 use lab_model::{AssumptionKind, LineCounts, LogAnalysis, LogAssumption, LogPage, PageKind};
 use std::cmp::Ordering;
@@ -203,7 +203,7 @@ fn read_files(files: &[&[u8]]) -> Option<(LogAnalysis, LogsRead)> {
 }
 
 /// Normalizes a statement. The first byte selects the dialect. Normalizing the result again must
-/// not change it.
+/// not change it, and blanks around symbols must not change its key.
 pub fn sql(bytes: &[u8]) {
     let Some((first, statement)) = bytes.split_first() else {
         return;
@@ -223,6 +223,10 @@ pub fn sql(bytes: &[u8]) {
     if !is_open && query.len() < 190 {
         let spaced = [b" \n", statement, b" ;\n"].concat();
         assert_eq!(fold(&spaced, dialect), query, "whitespace matters");
+    }
+    if query.len() <= 200 && !query.contains(['"', '`']) {
+        let tight = query.replace(" = ", "=");
+        assert_eq!(key(&tight), key(&query), "spelling matters");
     }
 }
 

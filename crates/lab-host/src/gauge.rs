@@ -175,7 +175,7 @@ mod tests {
     /// A server's process for one connection does not count as foreign. A grandchild stands in for
     /// this process.
     #[test]
-    fn what_a_grandchild_uses_is_the_labs_own() {
+    fn cpu_time_of_a_grandchild_counts_as_the_programs_own() {
         let lab = LabCpu::start();
         let mut child = Command::new("sh")
             .args(["-c", "while :; do :; done & echo $!; wait"])

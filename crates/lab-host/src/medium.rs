@@ -92,7 +92,9 @@ pub fn not_a_disk(disk: &str) -> Option<String> {
         Medium::Virtual(vendor) => Some(format!(
             "a hypervisor's device ({vendor}): reads may come from the hypervisor's cache"
         )),
-        Medium::File(path) => Some(format!("a file ({path}), with its filesystem's cache")),
+        Medium::File(path) => Some(format!(
+            "a file ({path}): reads may come from the cache of its filesystem"
+        )),
         Medium::Nvme | Medium::Flash | Medium::Spinning => None,
     }
 }

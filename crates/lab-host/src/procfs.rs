@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn this_process_is_read() {
-        let usage = usage(Pid::this()).expect("this process lives");
+        let usage = usage(Pid::this()).expect("this process exists");
         assert!(usage.rss_bytes > 100_000 && usage.peak_rss_bytes >= usage.rss_bytes);
         assert!(usage.threads >= 1);
     }

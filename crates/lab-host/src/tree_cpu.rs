@@ -202,7 +202,7 @@ mod tests {
             let mut command = Command::new("sh");
             command.args(["-c", &(FUNCTIONS.to_owned() + script)]);
             let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-            let mut child = command.spawn().expect("sh is there");
+            let mut child = command.spawn().expect("sh is installed");
             Shell {
                 output: BufReader::new(child.stdout.take().unwrap()),
                 child,
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_was_seen_and_for_whom_nobody_waited_stays_counted() {
+    fn a_child_without_a_wait_stays_counted() {
         let mut shell = Shell::start("trap '' CHLD; (burn; echo; pause) & echo $!; pause");
         let child = Pid::from_raw(shell.line().parse().unwrap());
         shell.line();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grandchild_whose_parent_ended_goes_on_counting() {
+    fn a_grandchild_whose_parent_ended_still_counts() {
         let mut shell =
             Shell::start("( (while :; do :; done) & echo $!; pause ); echo; pause; pause");
         let orphan = Pid::from_raw(shell.line().parse().unwrap());
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_of_ended_descendants_is_not_counted_again() {
+    fn exited_descendants_are_counted_once() {
         let [main, child, grandchild] = [id(1, 1), id(2, 5), id(3, 7)];
         let all: Processes = &[
             (main, None, 100, 0),

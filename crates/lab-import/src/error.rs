@@ -47,7 +47,7 @@ pub enum ImportError {
     /// The file cannot be read.
     #[error("{path}: {source}")]
     Unreadable {
-        /// The path.
+        /// The path of the unreadable file.
         path: String,
         /// The error that the operating system reported.
         source: std::io::Error,
@@ -57,15 +57,15 @@ pub enum ImportError {
         "{path}: not a file of a known tool ({known}); use --from FORMAT to see why it is not in that format"
     )]
     Unknown {
-        /// The path.
+        /// The path of the unrecognized file.
         path: String,
         /// The names of all formats.
         known: String,
     },
-    /// The file is damaged, of another version, or too large.
+    /// The file is damaged, has an unsupported version, or is too large.
     #[error("{path}: {problem} (read as {format})")]
     Invalid {
-        /// The path.
+        /// The path of the invalid file.
         path: String,
         /// The problem with its location.
         problem: Problem,

@@ -21,7 +21,7 @@ impl<'v> Node<'v> {
         }
     }
 
-    /// Returns the value.
+    /// Returns the JSON value at this position in the document.
     pub fn value(&self) -> &'v Value {
         self.value
     }

@@ -17,6 +17,7 @@ mod limits;
 mod metrics;
 mod read;
 pub mod report;
+mod responses;
 mod source;
 mod subject;
 mod text;

@@ -2,10 +2,11 @@
 //! Reads a file of another tool, in any known format.
 
 use crate::error::{ImportError, Problem};
-use crate::format::{FORMATS, ImportFormat};
+use crate::format::{FORMATS, ImportFormat, hdr_log};
 use crate::limits::Limits;
 use crate::source::{Source, file_name, parse_json};
-use lab_model::{Imported, ImportedSeries};
+use crate::wording;
+use lab_model::{Imported, ImportedSeries, Unit};
 use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -13,7 +14,7 @@ use std::time::UNIX_EPOCH;
 /// The content of an imported file.
 #[derive(Clone, Debug)]
 pub struct ImportedFile {
-    /// The format.
+    /// The format in which the file was read.
     pub format: ImportFormat,
     /// The results, with one entry for each subject. Never empty.
     pub imports: Vec<Imported>,
@@ -100,6 +101,30 @@ pub fn parse(
     })
 }
 
+impl ImportedFile {
+    /// Converts the times of an HdrHistogram log, whose values were read as nanoseconds, from a
+    /// unit of `unit_ns` nanoseconds.
+    ///
+    /// # Errors
+    /// Returns an error if the format defines the unit of its times.
+    pub fn in_unit(mut self, unit_ns: u64) -> Result<ImportedFile, String> {
+        if self.format != hdr_log::FORMAT {
+            return Err(wording::unit_is_defined(self.format.name));
+        }
+        for import in &mut self.imports {
+            import
+                .remarks
+                .retain(|remark| remark != hdr_log::UNIT_ASSUMED);
+            let times = import.series.iter_mut();
+            let times = times.filter(|series| series.metric.unit == Unit::Nanoseconds);
+            for value in times.flat_map(|series| series.processes.iter_mut().flatten()) {
+                *value *= unit_ns as f64;
+            }
+        }
+        Ok(self)
+    }
+}
+
 /// Joins files of the same tool into one result. Each file counts as another process of the
 /// benchmarks that it contains.
 ///
@@ -122,8 +147,8 @@ pub fn join(files: Vec<ImportedFile>) -> Result<ImportedFile, String> {
     Ok(joined)
 }
 
-/// Adds the processes of another file to `all`.
-fn add(all: &mut Vec<Imported>, more: Imported) {
+/// Adds the processes of another file, or of another part of a file, to `all`.
+pub(crate) fn add(all: &mut Vec<Imported>, more: Imported) {
     let Some(known) = all.iter_mut().find(|known| known.subject == more.subject) else {
         all.push(more);
         return;
@@ -139,6 +164,7 @@ fn add(all: &mut Vec<Imported>, more: Imported) {
         }
     }
     known.times.extend(more.times);
+    known.exit_codes.extend(more.exit_codes);
     for series in more.series {
         let same = |other: &&mut ImportedSeries| {
             other.case == series.case
@@ -170,12 +196,17 @@ fn checked_text(bytes: Vec<u8>, limits: &Limits) -> Result<String, Problem> {
             "the file is larger than {most} MiB, the maximum; import a part of it, or the tool's summary"
         )));
     }
-    String::from_utf8(bytes).map_err(|e| {
+    let text = String::from_utf8(bytes).map_err(|e| {
         let valid = e.utf8_error().valid_up_to();
         Problem::with_location(
             format!("byte {valid}"),
             "the file is not UTF-8; convert it to UTF-8",
         )
+    })?;
+    // Windows programs begin files with a byte order mark.
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(content) => content.to_owned(),
+        None => text,
     })
 }
 

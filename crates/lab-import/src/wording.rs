@@ -5,6 +5,7 @@ use lab_document::say;
 use lab_model::{Direction, Interval, Metric, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::processes::{ALPHA, ProcessChange};
+use std::collections::BTreeSet;
 
 /// The sentence about a file whose values were all measured in one process.
 pub const ONE_PROCESS: &str = "One process: no verdict.";
@@ -16,6 +17,32 @@ pub const WHY_ONE_PROCESS: &str =
 /// The caveat about compared values that were measured one after the other.
 pub const NOT_IN_TURNS: &str = "The compared values were measured one after the other, not in turns. A change of \
      the machine's speed in between looks like a difference.";
+
+/// The headline of a comparison in which no pair of values can be compared.
+pub const NOTHING_COMPARED: &str = "Nothing is compared.";
+
+/// States that the unit of a format's times cannot be chosen.
+pub fn unit_is_defined(format: &str) -> String {
+    format!("--duration-unit is for HdrHistogram's logs; {format} files define their unit")
+}
+
+/// Lists how runs ended, such as `exit code 0, exit code 2, a signal`.
+pub fn exit_codes(codes: &BTreeSet<Option<i64>>) -> String {
+    let codes = codes.iter().rev().map(|code| match code {
+        Some(code) => format!("exit code {code}"),
+        None => "a signal".into(),
+    });
+    codes.collect::<Vec<_>>().join(", ")
+}
+
+/// Explains why two subjects are not compared whose runs ended in different ways.
+pub fn ends_differ(names: [&str; 2], codes: [&BTreeSet<Option<i64>>; 2]) -> String {
+    let [base, other] = names;
+    let [of_base, of_other] = codes.map(exit_codes);
+    format!(
+        "{other} is not compared with {base}: its runs ended with {of_other}, those of {base} with {of_base}."
+    )
+}
 
 /// Returns the name of a verdict in data, such as JSON.
 pub fn identifier(verdict: &Verdict) -> &'static str {

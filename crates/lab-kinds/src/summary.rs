@@ -12,11 +12,11 @@ use std::collections::HashMap;
 /// A summary of one run, without its samples.
 #[derive(Clone, Debug)]
 pub enum RunSummary {
-    /// An audit.
+    /// The summary of an audit.
     Audit(AuditSummary),
     /// Results of another tool.
     Imported(ImportSummary),
-    /// A measurement.
+    /// The summary of a run that measured subjects.
     Measured {
         /// The results of the measured subjects.
         measured: lab_report::RunSummary,

@@ -224,6 +224,6 @@ mod tests {
                 return;
             }
         }
-        panic!("the kernel reports nothing");
+        panic!("the kernel reports no timestamp");
     }
 }

@@ -36,7 +36,7 @@ pub struct Connection {
 pub enum Received {
     /// Bytes were received.
     Bytes {
-        /// The number of bytes.
+        /// The number of received bytes.
         n: usize,
         /// The arrival time of the last byte, in ns since 1970, or `None` if the kernel recorded no
         /// timestamp.

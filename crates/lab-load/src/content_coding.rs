@@ -33,7 +33,7 @@ const BUFFER_BYTES: usize = 4096;
 /// The first bytes of a gzip member (RFC 1952, section 2.3).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// A decoded body.
+/// The result of decoding a body up to a limit.
 #[derive(Debug)]
 pub struct DecodedBody {
     /// The decoded bytes, up to the limit.
@@ -154,10 +154,10 @@ mod tests {
             (b"br", &brotli, b"hello\n"),
         ] {
             let coding = ContentCoding::parse(name);
-            let decoded = coding.decode(body, 1000).expect("it is known");
+            let decoded = coding.decode(body, 1000).expect("the coding is known");
             assert_eq!(decoded.bytes, expected, "{coding:?}");
             assert!(decoded.is_complete, "{coding:?}");
-            let limited = coding.decode(body, 3).expect("it is known");
+            let limited = coding.decode(body, 3).expect("the coding is known");
             assert_eq!(
                 (limited.bytes.len(), limited.is_complete),
                 (3, false),
@@ -165,7 +165,7 @@ mod tests {
             );
             let cut = coding
                 .decode(&body[..body.len() - 1], 1000)
-                .expect("it is known");
+                .expect("the coding is known");
             assert!(
                 coding == ContentCoding::Identity || !cut.is_complete,
                 "{coding:?}"

@@ -21,7 +21,7 @@ pub struct LoadJob {
     pub address: SocketAddr,
     /// The TLS configuration, if the connections use TLS.
     pub tls: Option<Tls>,
-    /// The requests.
+    /// The requests to send.
     pub requests: Arc<Requests>,
     /// The expected response.
     pub expect: Arc<Expect>,

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_of_nothing_is_never_due() {
+    fn a_rate_of_0_is_never_due() {
         assert_eq!(
             ArrivalSchedule::new(&[stage(0.0, 0.0, 1.0)], false, 0, 1, 1).due_ns(),
             None

@@ -9,7 +9,7 @@ use lab_model::{Counts, ErrorKind, LoadCounts, PointId, Slice, SubjectId, add_st
 /// A histogram of times in ns. In a slice, every bucket contains fewer than 2^32 requests.
 pub type Times = Histogram<u32>;
 
-/// A complete response.
+/// A response that was received completely.
 pub(crate) struct CompleteResponse {
     pub status: u16,
     pub coding: ContentCoding,

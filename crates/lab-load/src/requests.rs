@@ -24,7 +24,7 @@ const USER_AGENT: &str = concat!("benchlab/", env!("CARGO_PKG_VERSION"));
 /// A request, including its secrets.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The URL.
+    /// The URL to which the request is sent.
     pub link: LoadUrl,
     /// The method, such as `GET`.
     pub method: Method,

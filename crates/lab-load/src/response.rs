@@ -21,7 +21,7 @@ pub struct ResponseReader {
     partial: Vec<u8>,
 }
 
-/// A complete response.
+/// A response that was parsed completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseEnd {
     /// The status code.
@@ -507,8 +507,8 @@ fn is_text(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }
 
-/// Returns true for a space or tab. At the start of a line, they mean that the line continues the
-/// field before it (RFC 9112, section 5.2).
+/// Returns true for a space or tab. A line that starts with one continues the field before it (RFC
+/// 9112, section 5.2).
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }

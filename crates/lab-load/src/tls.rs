@@ -112,7 +112,7 @@ fn handshake_words(error: &rustls::Error) -> String {
         E::InvalidCertificate(CertificateError::Other(OtherError(fault))) => {
             let advice = match fault.downcast_ref() {
                 Some(CertificateFault::SelfSigned | CertificateFault::UnknownIssuer(_)) => {
-                    "pass --ca FILE with the certificate or its authority, or --insecure to skip verification"
+                    "pass --ca FILE, which contains the server's certificate or that of its authority, or pass --insecure to skip verification"
                 }
                 Some(CertificateFault::UnsupportedKey(_)) => {
                     return format!(

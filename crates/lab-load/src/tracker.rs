@@ -19,7 +19,7 @@ pub const MAX_OPENING: usize = 100;
 pub const CHECK_INTERVAL_NS: u64 = 20_000_000;
 
 /// The delay before a closed loop retries a connection that could not be opened, in ns. It doubles
-/// with each failure, up to seven times.
+/// with each failure, up to [`MAX_DOUBLINGS`] times.
 const RETRY_NS: u64 = 10_000_000;
 const MAX_DOUBLINGS: u32 = 7;
 

@@ -18,7 +18,7 @@ pub struct Numbers {
 struct Parts {
     decimal: char,
     number: Option<f64>,
-    /// True if the separator can also be one between groups of digits: `1,234`.
+    /// True if the separator may group digits instead, as in `1,234`.
     is_ambiguous: bool,
 }
 
@@ -36,7 +36,7 @@ impl Numbers {
         numbers
     }
 
-    /// Parses a count. A separator in it is one between groups of digits.
+    /// Parses a count. Any separator in the text groups digits, as in `1,234`.
     pub fn count(&self, text: &str) -> Option<u64> {
         let is_whole = |n: &f64| n.fract() == 0.0;
         let number = self.number(text).filter(is_whole);

@@ -30,7 +30,7 @@ pub enum LogsFinding {
     /// the most total time. These can be the same page.
     Orders {
         /// The page with the most requests.
-        most_used: String,
+        most_used: Option<String>,
         /// The page with the longest mean duration.
         slowest: String,
         /// The mean duration of the slowest page, in ns.
@@ -134,14 +134,21 @@ pub enum LogsFinding {
     WithoutStatus {
         /// The number of requests without a status.
         requests: u64,
-        /// The number of all requests.
+        /// The total number of requests.
         of: u64,
     },
     /// A few requests have no duration.
     WithoutDuration {
         /// The number of requests without a duration.
         requests: u64,
-        /// The number of all requests.
+        /// The total number of requests.
+        of: u64,
+    },
+    /// A few statements that succeeded have no duration.
+    UntimedStatements {
+        /// The number of these statements without a duration.
+        statements: u64,
+        /// The number of all statements that succeeded.
         of: u64,
     },
     /// The last line of a log is cut off.
@@ -161,7 +168,10 @@ pub enum LogsFinding {
     /// Durations of statements are whole seconds.
     WholeSecondsOfStatements,
     /// Durations exceed the range in which percentiles distinguish values.
-    LongDurations,
+    LongDurations {
+        /// True if a sum of durations exceeds the range of counters.
+        is_sum_capped: bool,
+    },
     /// Some entries of a log are not counted, or the next log could contain more data.
     Advice {
         /// The advice, with the facts that it concerns.
@@ -186,6 +196,13 @@ pub enum LogsFinding {
     NoRequests,
     /// The log is too short for intervals.
     TooShort,
+    /// The log has no times.
+    NoTimes,
+    /// Requests and statements have IDs, but no ID is in both.
+    UnmatchedIds {
+        /// The number of statements with an ID.
+        statements: u64,
+    },
     /// The log has too few weeks to find spikes.
     TooFewWeeks {
         /// The number of whole weeks in the log.
@@ -242,6 +259,11 @@ pub enum ComparedLog {
 pub enum GateProblem {
     /// The metric depends on an assumption.
     Assumed(LogAssumption),
+    /// Messages of PostgreSQL's log are in a language other than English and are not counted.
+    Translated {
+        /// The number of messages.
+        messages: u64,
+    },
     /// The busiest minute is unknown.
     NoPeak,
     /// No page has that name.
@@ -263,18 +285,20 @@ pub enum GateProblem {
     UnknownStatus {
         /// The number of requests without a status.
         requests: u64,
-        /// The number of all requests.
+        /// The total number of requests.
         of: u64,
     },
     /// Lines that could not be parsed could change the result.
     Malformed {
         /// The number of lines that could not be parsed.
         lines: u64,
-        /// The number of all lines.
+        /// The total number of lines.
         of: u64,
     },
     /// The value exceeds one hour, above which percentiles do not distinguish values.
     BeyondHour,
+    /// The sum of the durations exceeds the range of counters.
+    CappedSum,
     /// Some durations are lower bounds, so the value is only a lower bound. Contains the value in
     /// ns.
     LowerBound(f64),

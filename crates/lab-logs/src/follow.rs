@@ -9,6 +9,7 @@ use crate::logs_error::LogsError;
 use crate::logs_read::LogsRead;
 use crate::read::ServerLog;
 use crate::read_error::ReadError;
+use crate::rotation::compression_rank;
 use crate::session::{LogsSession, Progress};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -109,8 +110,7 @@ impl Follower {
 }
 
 fn has_compression(path: &Path) -> bool {
-    let end = path.extension().and_then(|e| e.to_str());
-    matches!(end, Some("gz" | "zst" | "zstd"))
+    compression_rank(&path.to_string_lossy()) > 0
 }
 
 impl FollowedFile {

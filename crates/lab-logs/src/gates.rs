@@ -234,7 +234,7 @@ fn label(gate: &GateResult) -> String {
     label.trim().to_string()
 }
 
-/// Returns the range of values without an alert: up to a bound (`10`), or from a bound on (`10:`).
+/// Returns the range of values without an alert: up to a bound (`10`), or at least a bound (`10:`).
 fn range(gate: &GateResult) -> String {
     let from = if gate.relation.is_upward() { "" } else { ":" };
     format!("{}{from}", gate.bound)

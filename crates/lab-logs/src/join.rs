@@ -9,7 +9,7 @@
 //! `ActiveRecord::QueryLogs`; PostgreSQL 17, 19.13 `application_name`.
 
 use crate::entry::Entry;
-use memchr::memmem::find;
+use crate::sql::{Dialect, block_comments};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
@@ -27,13 +27,22 @@ const NO_TIME: i64 = i64::MIN;
 const NO_DURATION: u64 = u64::MAX;
 const NO_PAGE: u32 = u32::MAX;
 /// The keys of IDs in comments.
-const KEYS: [&[u8]; 5] = [
+const KEYS: [&[u8]; 12] = [
     b"traceparent",
     b"request_id",
     b"requestid",
-    b"trace_id",
     b"request-id",
+    b"req_id",
+    b"x_request_id",
+    b"x-request-id",
+    b"trace_id",
+    b"traceid",
+    b"trace-id",
+    b"correlation_id",
+    b"correlation-id",
 ];
+/// The maximum number of IDs in a statement.
+const MAX_IDS: usize = 4;
 
 /// A request, the executions of a statement in one second, or a marker for an omitted ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +82,11 @@ pub struct Join {
     /// Records added since the last sort.
     #[serde(skip)]
     fresh: Vec<JoinRecord>,
+    /// The number of requests, and of statements, that have an ID.
+    #[serde(default)]
+    named_requests: u64,
+    #[serde(default)]
+    named_statements: u64,
 }
 
 /// The requests of a page, or the executions of a query within these requests.
@@ -100,6 +114,8 @@ pub struct Joined {
     /// The number of IDs that belong to a single request and have more statements than can be
     /// stored.
     pub crowded: u64,
+    /// The number of statements with an ID, if requests have IDs, too, and no ID is in both.
+    pub unmatched: u64,
 }
 
 impl From<(u64, i64, u64, u32, u32)> for JoinRecord {
@@ -244,6 +260,8 @@ impl Join {
     /// of this join.
     pub fn merge(&mut self, other: Join, indexes: &[u32]) {
         self.halve_to(other.halvings);
+        self.named_requests = self.named_requests.saturating_add(other.named_requests);
+        self.named_statements = self.named_statements.saturating_add(other.named_statements);
         for record in other.sorted {
             if record.is_omitted() {
                 let omitted = Omitted::new(record.ns);
@@ -270,13 +288,21 @@ impl Join {
 
     /// Adds a request or a statement by its ID. `page` is the index of its page or query.
     pub fn add(&mut self, entry: &Entry, page: usize) {
-        let id = match entry.id {
-            [] if entry.is_query => id_in_comment(entry.target).unwrap_or_default(),
-            id => id,
-        };
-        if id.is_empty() {
-            return;
+        if entry.id.is_empty() && entry.is_query {
+            // A request has at most one of these IDs.
+            let ids = ids_in_comments(entry.target, entry.dialect);
+            self.named_statements += u64::from(!ids.is_empty());
+            ids.iter().for_each(|id| self.add_id(id, entry, page));
+        } else if !entry.id.is_empty() {
+            // An `application_name` may only look like an ID.
+            let is_certain = certain_id(entry.id).is_some();
+            self.named_statements += u64::from(entry.is_query && is_certain);
+            self.named_requests += u64::from(!entry.is_query);
+            self.add_id(entry.id, entry, page);
         }
+    }
+
+    fn add_id(&mut self, id: &[u8], entry: &Entry, page: usize) {
         let unknown_ns = if entry.is_query { 0 } else { NO_DURATION };
         self.push(JoinRecord {
             id: SipHasher13::new().hash(&trace_of(id).to_ascii_lowercase()),
@@ -368,6 +394,11 @@ impl Join {
             }
         }
         joined.combine();
+        let is_any = joined.outside + joined.shared + joined.crowded > 0
+            || joined.pairs.iter().any(|pair| pair.query.is_some());
+        if self.named_requests > 0 && !is_any {
+            joined.unmatched = self.named_statements;
+        }
         joined
     }
 }
@@ -424,36 +455,103 @@ fn trace_of(id: &[u8]) -> &[u8] {
     }
 }
 
-/// Finds the ID in a statement's comment: `/*traceparent='00-…'*/`,
+/// Finds the IDs in a statement's comments: `/*traceparent='00-…'*/`,
 /// `/*request_id:5a…,controller:orders*/`.
-pub fn id_in_comment(statement: &[u8]) -> Option<&[u8]> {
-    let mut rest = statement;
-    while let Some(begin) = find(rest, b"/*") {
-        let comment = &rest[begin + 2..];
-        let end = find(comment, b"*/").unwrap_or(comment.len());
-        let value = KEYS.iter().find_map(|key| value_of(&comment[..end], key));
-        if value.is_some() {
-            return value;
+pub fn ids_in_comments(statement: &[u8], dialect: Dialect) -> Vec<Vec<u8>> {
+    let mut ids = Vec::new();
+    for comment in block_comments(statement, dialect) {
+        let comment = comment.strip_prefix(b"/*").unwrap_or(comment);
+        let comment = comment.strip_suffix(b"*/").unwrap_or(comment);
+        for id in values_of_keys(comment) {
+            if !ids.contains(&id) && ids.len() < MAX_IDS {
+                ids.push(id);
+            }
         }
-        rest = &comment[end..];
     }
-    None
+    ids
 }
 
-/// Returns the value of a key in a comment.
-fn value_of<'c>(comment: &'c [u8], key: &[u8]) -> Option<&'c [u8]> {
-    let begin = find(comment, key)?;
-    let rest = comment[begin + key.len()..].trim_ascii_start();
-    let [b'=' | b':', rest @ ..] = rest else {
+/// Returns the values of the keys of IDs in pairs such as `key='value',key:value`.
+fn values_of_keys(text: &[u8]) -> Vec<Vec<u8>> {
+    let mut values = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let key = key_length(&text[at..]);
+        let (name, rest) = text[at..].split_at(key);
+        let Some((value, length)) = value_at(rest).filter(|_| key > 0) else {
+            at += key.max(1);
+            continue;
+        };
+        at += key + length;
+        if KEYS.iter().any(|known| known.eq_ignore_ascii_case(name)) && !value.is_empty() {
+            values.push(decoded(value));
+        }
+    }
+    values
+}
+
+fn key_length(text: &[u8]) -> usize {
+    let is_key = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'%');
+    text.iter().take_while(is_key).count()
+}
+
+/// Parses a value after a key, and returns it with the length up to its end.
+fn value_at(text: &[u8]) -> Option<(&[u8], usize)> {
+    let blanks = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    let mark = blanks(text);
+    if !matches!(text.get(mark), Some(b'=' | b':')) {
         return None;
-    };
-    let rest = rest.trim_ascii_start();
-    let rest = rest.strip_prefix(b"'").unwrap_or(rest);
-    let end = rest
-        .iter()
-        .position(|b| matches!(b, b'\'' | b',' | b' ' | b'*'));
-    let value = &rest[..end.unwrap_or(rest.len())];
-    (!value.is_empty()).then_some(value)
+    }
+    let begin = mark + 1 + blanks(&text[mark + 1..]);
+    let rest = &text[begin..];
+    if let Some(quote @ (b'\'' | b'"')) = rest.first() {
+        let mut end = 1;
+        while end < rest.len() && rest[end] != *quote {
+            end += if rest[end] == b'\\' { 2 } else { 1 };
+        }
+        let end = end.min(rest.len());
+        return Some((&rest[1..end], begin + (end + 1).min(rest.len())));
+    }
+    let is_end = |b: &u8| b.is_ascii_whitespace() || matches!(b, b',' | b';' | b'*');
+    let length = rest.iter().position(is_end).unwrap_or(rest.len());
+    Some((&rest[..length], begin + length))
+}
+
+/// Decodes `%3D`, as sqlcommenter writes it.
+fn decoded(value: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(value.len());
+    let mut at = 0;
+    while at < value.len() {
+        let digits = value.get(at + 1..at + 3).filter(|_| value[at] == b'%');
+        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                plain.push(byte);
+                at += 3;
+            }
+            None => {
+                plain.push(value[at]);
+                at += 1;
+            }
+        }
+    }
+    plain
+}
+
+/// Returns the value of the first key of an ID in a name.
+fn value_of<'n>(name: &'n [u8], key: &[u8]) -> Option<&'n [u8]> {
+    let mut at = 0;
+    while at < name.len() {
+        let length = key_length(&name[at..]);
+        let (found, rest) = name[at..].split_at(length);
+        if found.eq_ignore_ascii_case(key)
+            && let Some((value, _)) = value_at(rest).filter(|(value, _)| !value.is_empty())
+        {
+            return Some(value);
+        }
+        at += length.max(1);
+    }
+    None
 }
 
 /// Finds the ID in an `application_name`.
@@ -716,18 +814,60 @@ mod tests {
 
     #[test]
     fn ids_in_comments_need_known_keys() {
-        let id = |text: &'static str| id_in_comment(text.as_bytes()).map(String::from_utf8_lossy);
-        assert_eq!(
-            id("SELECT 1 /* request_id = 'a-1' */").as_deref(),
-            Some("a-1")
-        );
-        for none in [
-            "SELECT 1",
-            "SELECT 1 /* request_id",
-            "/*request_id:*/",
-            "SELECT '/*' /*x='request_id'*/",
+        let ids = |text: &str| -> Vec<String> {
+            let ids = ids_in_comments(text.as_bytes(), Dialect::Postgresql);
+            ids.iter()
+                .map(|id| String::from_utf8_lossy(id).into_owned())
+                .collect()
+        };
+        for (text, found) in [
+            ("SELECT 1 /* request_id = 'a-1' */", vec!["a-1"]),
+            (
+                "/*action='request_ids',request_id='a-1'*/ SELECT 1",
+                vec!["a-1"],
+            ),
+            (
+                "SELECT 1 /*parent_request_id='p-1',request_id='a-1'*/",
+                vec!["a-1"],
+            ),
+            (
+                "SELECT 1 /*request_id:a-1,traceparent='t-1'*/",
+                vec!["a-1", "t-1"],
+            ),
+            ("SELECT 1 /*a*/ /*x:y request_id:a-1*/", vec!["a-1"]),
+            ("SELECT 1 /*trace_id='Root%3D1-5'*/", vec!["Root=1-5"]),
+            (
+                "SELECT '/*request_id:s-1*/' /*request_id:a-1*/",
+                vec!["a-1"],
+            ),
+            (
+                "SELECT 1 /*note='request_id=b-1',request_id='a-1'*/",
+                vec!["a-1"],
+            ),
+            ("SELECT 1", vec![]),
+            ("SELECT 1 /* request_id", vec![]),
+            ("/*request_id:*/", vec![]),
+            ("SELECT '/*' /*x='request_id'*/", vec![]),
+            ("SELECT '/*request_id:s-1*/'", vec![]),
+            ("SELECT 1 /*'", vec![]),
         ] {
-            assert_eq!(id(none), None, "{none}");
+            assert_eq!(ids(text), found, "{text}");
         }
+    }
+
+    #[test]
+    fn a_statement_is_joined_by_any_of_its_ids() {
+        let statement = "SELECT 1 /*request_id='a-1',traceparent='t-1'*/";
+        for id in ["a-1", "t-1"] {
+            let mut join = Join::default();
+            join.add(&entry(id, "/orders", false), 0);
+            join.add(&entry("", statement, true), 1);
+            assert_eq!(pairs(&mut join), [(0, None, 1, 5), (0, Some(1), 1, 5)]);
+            assert_eq!(join.joined().unmatched, 0);
+        }
+        let mut join = Join::default();
+        join.add(&entry("b-1", "/orders", false), 0);
+        join.add(&entry("", statement, true), 1);
+        assert_eq!(join.joined().unmatched, 1);
     }
 }

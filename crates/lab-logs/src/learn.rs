@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The minimum number of different values of a variable segment.
 const MIN_VALUES: usize = 50;
-/// The number of different values from which a segment is always variable.
+/// The number of different values at which a segment always counts as variable.
 const ALWAYS_VARIABLE_VALUES: usize = 500;
 /// The minimum fraction of a segment's different values that occurred only once.
 ///

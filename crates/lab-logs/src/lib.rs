@@ -52,7 +52,7 @@ pub use follow::Follower;
 pub use format::{FieldMap, Hints, LogReader};
 pub use log_source::{LogSource, LogSources, check_files};
 pub use logs_error::LogsError;
-pub use logs_read::{LogsRead, UniqueFiles, files};
+pub use logs_read::{LogFiles, LogsRead, UniqueFiles, files};
 pub use named::{NOT_FOUND, OTHERS};
 pub use part::TallyPart;
 pub use read::ServerLog;

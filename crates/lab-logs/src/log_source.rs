@@ -16,7 +16,7 @@ pub struct LogSource {
     pub name: String,
     /// The path or URL as the user wrote it. `-` means standard input.
     location: String,
-    /// True for an older file of a rotated log, which no longer grows.
+    /// True for another file of a rotated log, which no longer grows.
     pub is_rotated: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct LogSource {
 pub struct LogSources {
     /// The logs, in the order in which they are read.
     pub all: Vec<LogSource>,
-    /// A message for each file that is skipped because the user specified it twice.
+    /// A message for each file that is skipped, for example because the user specified it twice.
     pub skipped: Vec<String>,
 }
 
@@ -75,13 +75,13 @@ impl LogSources {
                 continue;
             };
             let files = files(path, rotated)?;
-            let log = files.len() - 1;
-            for (i, path) in files.into_iter().enumerate() {
-                match unique.skip(&path) {
+            sources.skipped.extend(files.skipped);
+            for file in files.paths {
+                match unique.skip(&file) {
                     Some(reason) => sources.skipped.push(reason),
                     None => sources.all.push(LogSource {
-                        is_rotated: i < log,
-                        ..LogSource::new(path.display().to_string())
+                        is_rotated: file != path,
+                        ..LogSource::new(file.display().to_string())
                     }),
                 }
             }

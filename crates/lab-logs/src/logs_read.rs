@@ -2,11 +2,20 @@
 //! Facts about logs other than their entries, such as the files that make up a log.
 
 use crate::format::LogReader;
+use crate::read::decompressed;
+use crate::rotation::{RotatedName, without_compression};
 use lab_model::{LineCounts, LogAdvice, LogAssumption, LogFile};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// The number of decompressed bytes in which a file and its copy are compared.
+const COMPARED_BYTES: u64 = 64 << 10;
+/// The maximum number of files in a message.
+const MAX_NAMED: usize = 3;
 
 /// Facts about logs that were read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -62,28 +71,72 @@ impl LogsRead {
     }
 }
 
-/// A set of files by device and inode. A file that is specified twice is read only once.
+/// A set of files by device and inode. A file that is specified twice is read only once, and so are
+/// a file and its compressed copy.
 #[derive(Debug, Default)]
-pub struct UniqueFiles(HashSet<(u64, u64)>);
+pub struct UniqueFiles {
+    inodes: HashSet<(u64, u64)>,
+    /// The files by their names without the end that stands for the compression.
+    names: HashMap<PathBuf, Vec<PathBuf>>,
+}
 
 impl UniqueFiles {
     /// Adds a file. Returns a reason to skip it if it was added before.
     pub fn skip(&mut self, path: &Path) -> Option<String> {
         let metadata = std::fs::metadata(path).ok().filter(|m| m.is_file())?;
-        let is_new = self.0.insert((metadata.dev(), metadata.ino()));
-        (!is_new).then(|| {
-            format!(
+        let is_new = self.inodes.insert((metadata.dev(), metadata.ino()));
+        if !is_new {
+            return Some(format!(
                 "{}: it was specified before and is read only once",
                 path.display()
-            )
-        })
+            ));
+        }
+        let name = path
+            .to_str()
+            .map_or(path, |path| Path::new(without_compression(path)));
+        let copies = self.names.entry(name.into()).or_default();
+        if let Some(copy) = copies.iter().find(|copy| is_copy(copy, path)) {
+            return Some(format!(
+                "{}: it has the same lines as {}, which is read",
+                path.display(),
+                copy.display()
+            ));
+        }
+        copies.push(path.into());
+        None
     }
 }
 
-/// Returns the files of a log: its rotated files if requested, oldest first, then the log itself.
+/// Returns true if two files whose names differ only in their compression begin with the same
+/// bytes.
+fn is_copy(one: &Path, other: &Path) -> bool {
+    let begin = |path: &Path| {
+        let mut bytes = Vec::new();
+        let input = decompressed(File::open(path).ok()?).ok()?;
+        // The end of a file that was only partly compressed is missing.
+        let _ = input.take(COMPARED_BYTES).read_to_end(&mut bytes);
+        Some(bytes)
+    };
+    let Some((one, other)) = begin(one).zip(begin(other)) else {
+        return false;
+    };
+    let length = one.len().min(other.len());
+    length > 0 && one[..length] == other[..length]
+}
+
+/// The files of a log.
+#[derive(Clone, Debug, Default)]
+pub struct LogFiles {
+    /// The files, oldest first, including the log itself.
+    pub paths: Vec<PathBuf>,
+    /// A message about files that are not read, although they may belong to the log.
+    pub skipped: Option<String>,
+}
+
+/// Returns the files of a log: the log itself and, if requested, its rotated files.
 ///
 /// Returns an error if the log does not exist or is a directory.
-pub fn files(log: &Path, rotated: bool) -> Result<Vec<PathBuf>, String> {
+pub fn files(log: &Path, rotated: bool) -> Result<LogFiles, String> {
     let name = log.display();
     if log.is_dir() {
         return Err(format!(
@@ -93,75 +146,176 @@ pub fn files(log: &Path, rotated: bool) -> Result<Vec<PathBuf>, String> {
     if !log.exists() {
         return Err(format!("{name}: no such file"));
     }
-    let mut files = if rotated {
-        predecessors(log)
-    } else {
-        Vec::new()
+    let only = LogFiles {
+        paths: vec![log.to_path_buf()],
+        skipped: None,
     };
-    files.push(log.to_path_buf());
-    Ok(files)
+    Ok(match rotated {
+        true => rotated_files(log).unwrap_or(only),
+        false => only,
+    })
 }
 
-/// Returns the rotated files of a log, oldest first: the highest number, or the earliest date.
-fn predecessors(log: &Path) -> Vec<PathBuf> {
-    let (Some(folder), Some(name)) = (log.parent(), log.file_name().and_then(|n| n.to_str()))
-    else {
-        return Vec::new();
-    };
+/// Returns a log and its rotated files, oldest first: the highest number, or the earliest date.
+///
+/// Files whose names show no order, such as those with weekdays, are in the order of their last
+/// modification. A compressed copy follows its original. Returns `None` if the path is not UTF-8.
+fn rotated_files(log: &Path) -> Option<LogFiles> {
+    let folder = log.parent()?;
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
         folder
     };
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let age = |path: PathBuf| {
-        let file = path.file_name()?.to_str()?.strip_prefix(name)?;
-        let plain = [".gz", ".zst", ".zstd"]
-            .iter()
-            .find_map(|end| file.strip_suffix(end))
-            .unwrap_or(file);
-        let digits = plain.strip_prefix(['.', '-', '_'])?.replace('-', "");
-        let number: i64 = digits.parse().ok()?;
-        // Numbers increase with age, and dates decrease.
-        let age = if digits.len() >= 8 { -number } else { number };
-        Some((age, path))
-    };
-    let mut by_age: Vec<(i64, PathBuf)> = entries.filter_map(|e| age(e.path())).collect();
-    by_age.sort_by(|a, b| b.cmp(a));
-    by_age.into_iter().map(|(_, path)| path).collect()
+    let name = RotatedName::new(log.file_name()?.to_str()?);
+    let own = std::fs::metadata(log).ok()?;
+    let (mut found, mut doubtful) = (Vec::new(), Vec::new());
+    for entry in std::fs::read_dir(folder).ok()?.flatten() {
+        let path = entry.path();
+        let Some(file) = path.file_name().and_then(|file| file.to_str()) else {
+            continue;
+        };
+        let parsed = RotatedName::new(file);
+        let order = name.order_of(&parsed);
+        if order.is_none() && !name.may_have(&parsed) {
+            continue;
+        }
+        let Some(metadata) = std::fs::metadata(&path).ok().filter(|m| m.is_file()) else {
+            continue;
+        };
+        // The log itself, or a link to it.
+        let is_log = (metadata.dev(), metadata.ino()) == (own.dev(), own.ino());
+        match order {
+            _ if is_log => {}
+            Some(order) => found.push((order.with_file(&metadata, file), path)),
+            None => doubtful.push(file.to_string()),
+        }
+    }
+    let order = name.order_of(&name)?;
+    let file = log.file_name()?.to_str()?;
+    let order = order.with_file(&own, file);
+    // A file with a number is followed by later files, which the user did not specify.
+    if name.has_number() {
+        found.retain(|(other, _)| *other <= order);
+    }
+    found.push((order, log.to_path_buf()));
+    found.sort();
+    Some(LogFiles {
+        paths: found.into_iter().map(|(_, path)| path).collect(),
+        skipped: skipped_files(log, doubtful),
+    })
+}
+
+/// Returns a message about files that may belong to a log.
+fn skipped_files(log: &Path, mut files: Vec<String>) -> Option<String> {
+    files.sort();
+    let more = files.len().saturating_sub(MAX_NAMED);
+    files.truncate(MAX_NAMED);
+    if more > 0 {
+        files.push(format!("{more} more"));
+    }
+    (!files.is_empty()).then(|| {
+        format!(
+            "{}: {} may belong to it, but the names are not those of its rotated files: to read them, specify them, too",
+            log.display(),
+            files.join(", ")
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Writes these files, and returns the names of those that are read with the last one.
+    fn read_with_last(names: &[&str]) -> Vec<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (i, name) in names.iter().rev().enumerate() {
+            std::fs::write(folder.path().join(name), i.to_string()).expect("a file");
+        }
+        let log = folder.path().join(names.last().expect("a log"));
+        let files = files(&log, true).expect("a log");
+        assert_eq!(files.skipped, None);
+        let names = files.paths.iter().filter_map(|p| p.file_name()?.to_str());
+        names.map(String::from).collect()
+    }
+
     #[test]
     fn rotated_files_come_oldest_first() {
-        let folder = tempfile::tempdir().expect("a folder");
-        for name in [
-            "a.log",
-            "a.log.1",
-            "a.log.2.gz",
-            "a.log.10.zst",
-            "a.log.bak",
-            "b.log.1",
+        for names in [
+            &["a.log.10.zst", "a.log.2.gz", "a.log.1", "a.log"][..],
+            &["a.log-20260430.gz", "a.log-20260501", "a.log"],
+            &["a.log-260430", "a.log-260501.bz2", "a.log.3.xz", "a.log"],
+            &["a.2.log.gz", "a.1.log", "a.log"],
+            &["a-2026-04-30.log.gz", "a-2026-05-01.log", "a.log"],
+            &[
+                "a-2026-04-30T00-00-00.000.log.gz",
+                "a-2026-05-01T00-00-00.000.log",
+                "a.log",
+            ],
+            &["u_ex260430.log", "u_ex260501.log"],
+            &["access_log.2026-04-30.txt", "access_log.2026-05-01.txt"],
+            &["2026-04-30.a.log", "2026-05-01.a.log"],
         ] {
+            assert_eq!(read_with_last(names), names);
+        }
+        // Files with later dates are files of the log, too, but not those with lower numbers.
+        let log = ["a.log", "a.log.1", "a.log.3", "a.log.2"];
+        assert_eq!(read_with_last(&log), ["a.log.3", "a.log.2"]);
+        let log = ["u_ex260501.log", "u_ex260430.log"];
+        assert_eq!(read_with_last(&log), ["u_ex260430.log", "u_ex260501.log"]);
+        for others in [
+            ["a.log.offset", "a.log"],
+            ["b.log.1", "a.log"],
+            ["db-2.log", "db-1.log"],
+        ] {
+            assert_eq!(read_with_last(&others), [others[1]]);
+        }
+    }
+
+    #[test]
+    fn files_that_may_belong_to_a_log_are_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["a.log", "a-1.log", "a.log.old", "a.log00001", "a.log00002"] {
             std::fs::write(folder.path().join(name), "").expect("a file");
         }
-        let files = predecessors(&folder.path().join("a.log"));
-        let names: Vec<_> = files
-            .iter()
-            .filter_map(|p| p.file_name()?.to_str())
-            .collect();
-        assert_eq!(names, ["a.log.10.zst", "a.log.2.gz", "a.log.1"]);
-        for name in ["c.log-20260501", "c.log-20260430.gz"] {
-            std::fs::write(folder.path().join(name), "").expect("a file");
+        let found = files(&folder.path().join("a.log"), true).expect("a log");
+        assert_eq!(found.paths.len(), 1);
+        let skipped = found.skipped.expect("a message");
+        assert!(
+            skipped.contains("a-1.log, a.log.old, a.log00001, 1 more"),
+            "{skipped}"
+        );
+    }
+
+    #[test]
+    fn a_compressed_copy_is_read_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let zstd = |text: &str| zstd::encode_all(text.as_bytes(), 1).expect("memory");
+        let line = "a line of a log\n";
+        let twice = line.repeat(2);
+        for (name, text, is_copy) in [
+            ("a.log", line.as_bytes(), false),
+            ("a.log.zst", &zstd(line), true),
+            ("b.log", line.as_bytes(), false),
+            // The original grew, and the copy is incomplete.
+            ("b.log.zst", &zstd(&twice), true),
+            ("c.log", line.as_bytes(), false),
+            // It is a different file.
+            ("c.log.zst", &zstd("another line\n"), false),
+            ("d.log", line.as_bytes(), false),
+            ("d.log.xz", b"\xfd7zXZ\0", false),
+            ("e.log", b"", false),
+            ("e.log.zst", &zstd(line), false),
+        ] {
+            std::fs::write(folder.path().join(name), text).expect("a file");
+            let mut unique = UniqueFiles::default();
+            let original = name.split(".log").next().unwrap_or(name).to_string() + ".log";
+            if original != name {
+                unique.skip(&folder.path().join(original));
+            }
+            let skipped = unique.skip(&folder.path().join(name));
+            assert_eq!(skipped.is_some(), is_copy, "{name} {skipped:?}");
         }
-        let files = predecessors(&folder.path().join("c.log"));
-        let names: Vec<_> = files
-            .iter()
-            .filter_map(|p| p.file_name()?.to_str())
-            .collect();
-        assert_eq!(names, ["c.log-20260430.gz", "c.log-20260501"]);
     }
 }

@@ -16,6 +16,16 @@ const MAX_KEPT: usize = 2_000;
 pub const NOT_FOUND: &str = "(no such page)";
 /// The name for all pages that are not counted or listed individually.
 pub const OTHERS: &str = "(other pages)";
+/// The name for all queries that are not counted or listed individually.
+const OTHER_QUERIES: &str = "(other queries)";
+
+/// Returns the name for all pages of a kind that are not counted or listed individually.
+pub fn others(kind: PageKind) -> &'static str {
+    match kind {
+        PageKind::Query => OTHER_QUERIES,
+        PageKind::Page | PageKind::Bot | PageKind::Health => OTHERS,
+    }
+}
 
 /// A page with its new name.
 struct NamedPage<'p> {
@@ -23,7 +33,7 @@ struct NamedPage<'p> {
     page: &'p Page,
 }
 
-/// Returns the pages of a report, and the number of pages that were merged into [`OTHERS`].
+/// Returns the pages of a report, and the number of pages that were merged into [`others`].
 ///
 /// The pages that take the most time stay separate. The function does not copy all pages, because
 /// there may be 100,000.
@@ -41,24 +51,24 @@ pub fn report_pages(pages: &[Page], rules: &Rules, width: CellWidth) -> (Vec<Log
         by_cost.then_with(|| a[0].name.cmp(&b[0].name))
     });
     let mut kept = Vec::new();
-    let mut others: Vec<Page> = Vec::new();
+    let mut rest: Vec<Page> = Vec::new();
     let mut merged_count = 0;
     for (rank, group) in groups.into_iter().enumerate() {
         let (kind, name) = group[0].key();
         let is_kept = rank < MAX_KEPT || !kind.is_use();
-        if is_kept && name != OTHERS {
+        if is_kept && name != others(kind) {
             kept.push(merge_group(group).analysis(width));
             continue;
         }
-        merged_count += u64::from(name != OTHERS);
-        let existing = others.iter().position(|page| page.kind == kind);
-        let index = existing.unwrap_or(others.len());
+        merged_count += u64::from(name != others(kind));
+        let existing = rest.iter().position(|page| page.kind == kind);
+        let index = existing.unwrap_or(rest.len());
         if existing.is_none() {
-            others.push(Page::new(kind, OTHERS.into()));
+            rest.push(Page::new(kind, others(kind).into()));
         }
-        group.iter().for_each(|n| others[index].merge(n.page));
+        group.iter().for_each(|n| rest[index].merge(n.page));
     }
-    kept.extend(others.into_iter().map(|page| page.analysis(width)));
+    kept.extend(rest.into_iter().map(|page| page.analysis(width)));
     (kept, merged_count)
 }
 

@@ -3,9 +3,13 @@
 //!
 //! Literals become `?`, lists of literals become `(…)`, comments and line breaks are removed.
 
+mod generated;
+mod spelling;
+
 use crate::route::printable;
 pub use crate::sql::Dialect;
 use crate::sql::{Token, TokenKind, is_operand, tokens};
+use generated::{GeneratedName, NameKind, generated_names, has_temporary_name, without_numbers};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
@@ -20,7 +24,7 @@ const NAME_HEAD: usize = 110;
 const MAX_ROWS: usize = 8;
 /// The maximum depth of nested VALUES clauses whose rows are merged.
 const MAX_DEPTH: usize = 16;
-/// The name for statements whose text is not in the log, only their duration.
+/// The name for statements of which the log contains only the duration.
 pub const UNKNOWN: &str = "(statement not in the log)";
 /// The name for statements that contain only comments and blanks.
 const EMPTY: &str = "(empty statement)";
@@ -41,6 +45,7 @@ fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
         text,
         dialect,
         closing: closing(text, &tokens),
+        names: generated_names(text, &tokens),
         tokens: &tokens,
         folded: Vec::with_capacity(text.len().min(4096)),
         depth: 0,
@@ -69,10 +74,7 @@ fn name(query: &[u8]) -> String {
     if text.len() <= MAX_NAME && text.as_bytes() == query {
         return text;
     }
-    let digest: String = Sha256::digest(query)[..6]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let digest = digest(query);
     if text.len() <= MAX_NAME {
         return format!("{text} [{digest}]");
     }
@@ -97,6 +99,23 @@ fn name(query: &[u8]) -> String {
         }
     };
     format!("{} … {} [{digest}]", head.trim_end(), tail.trim_start())
+}
+
+/// Returns a digest of a query that does not depend on its spelling.
+fn digest(query: &[u8]) -> String {
+    let digest = Sha256::digest(spelling::canonical(query));
+    digest[..6].iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Returns the same key for all names of a query, which can differ in the case of keywords and in
+/// blanks around symbols.
+pub fn key(name: &str) -> String {
+    let is_digest = |text: &&str| text.len() == 12 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let inner = name
+        .strip_suffix(']')
+        .and_then(|rest| rest.rsplit_once(" ["));
+    let known = inner.map(|(_, digest)| digest).filter(is_digest);
+    known.map_or_else(|| digest(name.as_bytes()), str::to_owned)
 }
 
 /// Returns the end of the SELECT that begins a query or one of its phases, or 0 if there is none.
@@ -171,6 +190,8 @@ struct QueryWriter<'t> {
     text: &'t [u8],
     dialect: Dialect,
     tokens: &'t [Token],
+    /// The tokens that are names which a client generates for each use.
+    names: Vec<GeneratedName>,
     closing: Vec<usize>,
     folded: Vec<u8>,
     /// The number of nested rows being written.
@@ -185,6 +206,11 @@ impl QueryWriter<'_> {
             let token = &self.tokens[at];
             let keyword = self.list_keyword(at);
             self.space(at);
+            if let Some(kind) = self.generated(at) {
+                self.push_generated(at, kind);
+                at += 1;
+                continue;
+            }
             if self.is_literal(at, is_row) {
                 self.push_literal(at);
                 at += 1;
@@ -217,6 +243,30 @@ impl QueryWriter<'_> {
         }
     }
 
+    /// Returns the kind of a generated name.
+    fn generated(&self, at: usize) -> Option<NameKind> {
+        let known = self.names.iter().find(|name| name.token == at);
+        let is_temporary = || {
+            let text = &self.text[self.tokens[at].bytes.clone()];
+            self.is_name(at) && has_temporary_name(text)
+        };
+        let kind = known.map(|name| name.kind);
+        kind.or_else(|| is_temporary().then_some(NameKind::Table))
+    }
+
+    fn push_generated(&mut self, at: usize, kind: NameKind) {
+        let text = &self.text[self.tokens[at].bytes.clone()];
+        let is_behind_literal = at > 0 && self.tokens[at - 1].kind == TokenKind::Literal;
+        match kind {
+            NameKind::Whole if is_behind_literal => {
+                let blanks = self.folded.iter().rev().take_while(|b| **b == b' ').count();
+                self.folded.truncate(self.folded.len() - blanks);
+            }
+            NameKind::Whole => self.folded.push(b'?'),
+            NameKind::Table => self.folded.extend(without_numbers(text)),
+        }
+    }
+
     /// Writes a blank if the statement has a significant blank at this token.
     fn space(&mut self, at: usize) {
         let token = &self.tokens[at];
@@ -245,6 +295,10 @@ impl QueryWriter<'_> {
             }
             self.folded.pop();
             self.space(sign);
+        }
+        // `@?` would be an operator.
+        if self.dialect == Dialect::Postgresql && self.folded.ends_with(b"@") {
+            self.folded.push(b' ');
         }
         self.folded.push(b'?');
     }
@@ -526,6 +580,10 @@ mod tests {
             ("SELECT - -1, a - + -2", "SELECT ?, a - ?"),
             ("SELECT a ? 'k' - 1", "SELECT a ? ? - ?"),
             ("x .5 + 1", "x ? + ?"),
+            ("x@+ .5 + 1", "x@ ? + ?"),
+            ("x@-5 + 1", "x@ ? + ?"),
+            ("x @ -5 + 1", "x @ ? + ?"),
+            ("SELECT DISTINCT -1", "SELECT DISTINCT ?"),
             ("SELECT data #>> '{a}' FROM t", "SELECT data #>> ? FROM t"),
             ("SELECT 'x'::text, $1::int", "SELECT ?::text, ?::int"),
         ] {
@@ -616,7 +674,7 @@ mod tests {
         assert!(!postgresql(&deep).is_empty());
     }
 
-    /// A truncated string shows nothing about the server's quotes.
+    /// A truncated string does not show whether the server quotes names or strings with `"`.
     #[test]
     fn a_truncated_statement_folds_like_its_query() {
         for (statement, query) in [
@@ -687,7 +745,7 @@ mod tests {
 
         #[test]
         fn folding_again_changes_nothing(
-            words in proptest::collection::vec("[-+]|1|\\.5|'x'|x1|\\?|=|select| |/\\* c \\*/", 0..20),
+            words in proptest::collection::vec("[-+@#|&]|1|\\.5|'x'|x1|\\?|=|select|fetch|close|;|to| |/\\* c \\*/", 0..20),
             mysql: bool,
         ) {
             let dialect = if mysql { Dialect::Mysql } else { Dialect::Postgresql };
@@ -695,6 +753,31 @@ mod tests {
             if query != EMPTY {
                 prop_assert_eq!(fold(query.as_bytes(), dialect), query);
             }
+        }
+
+        /// Blanks around symbols and the case of keywords do not change the key.
+        #[test]
+        fn spellings_have_the_same_key(
+            words in proptest::collection::vec("select|from|where|t1|,|=|<|\\(|\\)|and|'x'|in", 1..20),
+            mysql: bool,
+        ) {
+            let dialect = if mysql { Dialect::Mysql } else { Dialect::Postgresql };
+            let spaced = words.join(" ");
+            let is_word = |word: &String| word.as_bytes()[0].is_ascii_alphabetic();
+            let mut tight = String::new();
+            for (index, word) in words.iter().enumerate() {
+                let is_behind_word = index > 0 && is_word(&words[index - 1]);
+                let is_string = |word: &String| word.starts_with('\'');
+                let is_behind_string = index > 0 && is_string(&words[index - 1]);
+                if (is_word(word) || is_string(word)) && (is_behind_word || is_behind_string) {
+                    tight.push(' ');
+                }
+                tight += word;
+            }
+            let upper = spaced.to_uppercase().replace("T1", "t1").replace("'X'", "'x'");
+            let key_of = |text: &str| key(&fold(text.as_bytes(), dialect));
+            prop_assert_eq!(key_of(&tight), key_of(&spaced));
+            prop_assert_eq!(key_of(&upper), key_of(&spaced));
         }
 
         #[test]

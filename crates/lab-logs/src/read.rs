@@ -13,10 +13,10 @@ use crate::registers::Avx2;
 use crate::registers::{self, Baseline, RegisterWidth};
 use crate::rotation::{is_consecutive, is_same_log};
 use crate::tally::Tally;
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use lab_model::{LineCounts, LogAdvice, LogFile};
 use memchr::memchr;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
 /// The number of bytes per read.
@@ -56,6 +56,10 @@ pub struct ServerLog {
     part: Vec<u8>,
     /// True while the rest of a line that is too long is skipped.
     skips_line: bool,
+    /// True if the lines of the current file end with carriage returns.
+    has_carriage_returns: bool,
+    /// True if those of the previous file do.
+    had_carriage_returns: bool,
 }
 
 impl ServerLog {
@@ -75,17 +79,21 @@ impl ServerLog {
             previous_name: String::new(),
             part: Vec::new(),
             skips_line: false,
+            has_carriage_returns: false,
+            had_carriage_returns: false,
         }
     }
 
     /// Begins the next file, after [`ServerLog::end_file`].
     pub fn begin_file(&mut self, name: &str) {
         if let Some(reader) = self.reader.take() {
+            self.source.format = reader.description();
             self.previous = Some(reader);
             self.previous_name.clone_from(&self.source.name);
         }
         self.part.clear();
         self.skips_line = false;
+        self.had_carriage_returns = std::mem::take(&mut self.has_carriage_returns);
         self.source.lines = self.lines.all - self.lines_before;
         self.lines_before = self.lines.all;
         let source = LogFile {
@@ -99,10 +107,13 @@ impl ServerLog {
     /// Returns the facts about all files so far.
     pub fn logs_read(&self) -> LogsRead {
         let mut logs = self.ended.clone();
-        let source = LogFile {
+        let mut source = LogFile {
             lines: self.lines.all - self.lines_before,
             ..self.source.clone()
         };
+        if let Some(reader) = &self.reader {
+            source.format = reader.description();
+        }
         let readers = self.previous.iter().chain(&self.reader);
         readers.for_each(|reader| logs.add_reader(reader));
         logs.sources.push(source);
@@ -124,7 +135,11 @@ impl ServerLog {
             }
             self.begin(tally)?;
         }
-        self.read_lines(bytes, tally);
+        if self.has_carriage_returns {
+            self.read_lines(&with_line_feeds(bytes), tally);
+        } else {
+            self.read_lines(bytes, tally);
+        }
         Ok(())
     }
 
@@ -133,10 +148,16 @@ impl ServerLog {
         if self.reader.is_some() {
             return Ok(());
         }
+        let is_next = is_same_log(&self.previous_name, &self.source.name);
+        // The next file of a log has the same line ends.
+        let has_line_feeds = is_next && self.lines.all > 0 && !self.had_carriage_returns;
+        self.has_carriage_returns = !has_line_feeds && ends_with_carriage_returns(&self.part);
+        if self.has_carriage_returns {
+            self.part = with_line_feeds(&self.part);
+        }
         // The last line may be incomplete.
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let begin = &self.part[..end];
-        let is_next = is_same_log(&self.previous_name, &self.source.name);
         // If the file has the same name as the previous file, nothing is missing between the two
         // files.
         let is_sure = self.previous_name == self.source.name;
@@ -344,12 +365,26 @@ impl ServerLog {
         self.skips_line = false;
         if !self.part.is_empty() {
             let part = std::mem::take(&mut self.part);
+            if self.may_be_cut_off(&part) {
+                self.lines.all += 1;
+                self.lines.cut_off += 1;
+                return Ok(());
+            }
             let malformed = self.lines.malformed;
             self.read_line(&part, tally);
             self.lines.cut_off += self.lines.malformed - malformed;
             self.lines.malformed = malformed;
         }
         Ok(())
+    }
+
+    /// Returns true if a last line without a line end may be incomplete, although it can be parsed.
+    ///
+    /// The only line of a log may have no line end because somebody copied it.
+    fn may_be_cut_off(&self, line: &[u8]) -> bool {
+        let has_lines = self.lines.all > 0;
+        let reader = self.reader.as_ref().filter(|_| has_lines);
+        !line.ends_with(b"\r") && reader.is_some_and(|reader| reader.may_be_cut_off(line))
     }
 
     /// Finishes the last file and closes the log. Returns an error if the format is unknown.
@@ -361,6 +396,9 @@ impl ServerLog {
 
     /// Finishes entries that could have had more lines in another file.
     pub fn close(&mut self, tally: &mut Tally) {
+        if let Some(reader) = &self.reader {
+            self.source.format = reader.description();
+        }
         let readers = [self.previous.take(), self.reader.take()];
         for reader in readers.into_iter().flatten() {
             self.end_reader(reader, tally);
@@ -381,6 +419,18 @@ impl ServerLog {
     }
 }
 
+/// Returns true if lines end with carriage returns, as on the first Macintosh, without line feeds.
+fn ends_with_carriage_returns(begin: &[u8]) -> bool {
+    let end = memchr(b'\r', begin).filter(|end| end + 1 < begin.len());
+    end.is_some() && !begin.contains(&b'\n')
+}
+
+/// Replaces carriage returns with line feeds.
+fn with_line_feeds(bytes: &[u8]) -> Vec<u8> {
+    let line_feed = |byte: &u8| if *byte == b'\r' { b'\n' } else { *byte };
+    bytes.iter().map(line_feed).collect()
+}
+
 /// Prefetches text that is parsed a few lines later.
 ///
 /// The processor's own prefetcher stops at the end of a memory page.
@@ -389,6 +439,43 @@ fn fetch_text(text: &[u8]) {
     for offset in FETCHED.step_by(CACHE_LINE) {
         if let Some(byte) = text.get(offset) {
             registers::fetch(byte);
+        }
+    }
+}
+
+/// The members of a gzip file. Like gzip(1), it ignores zeros after a member, with which tapes and
+/// disks are padded.
+struct GzipMembers<R> {
+    /// The current member, or `None` at the end.
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut member) = self.member.take() {
+            let outcome = member.read(buffer);
+            if buffer.is_empty() || !matches!(outcome, Ok(0)) {
+                self.member = Some(member);
+                return outcome;
+            }
+            let mut rest = member.into_inner();
+            if skip_zeros(&mut rest)? {
+                self.member = Some(GzDecoder::new(rest));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zeros, and returns false at the end of the input.
+fn skip_zeros(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let bytes = input.fill_buf()?;
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        let (is_end, has_more) = (bytes.is_empty(), zeros < bytes.len());
+        input.consume(zeros);
+        if is_end || has_more {
+            return Ok(has_more);
         }
     }
 }
@@ -407,7 +494,9 @@ pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>>
     }
     let input = io::Cursor::new(magic[..n].to_vec()).chain(input);
     Ok(match magic {
-        [0x1f, 0x8b, ..] if n == 4 => Box::new(MultiGzDecoder::new(input)),
+        [0x1f, 0x8b, ..] if n == 4 => Box::new(GzipMembers {
+            member: Some(GzDecoder::new(input)),
+        }),
         [0x28, 0xb5, 0x2f, 0xfd] => Box::new(zstd::Decoder::with_buffer(BufReader::new(input))?),
         _ => Box::new(input),
     })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A session reads the logs of one command.
 
-use crate::analysis::gate::{missing_durations, together};
+use crate::analysis::gate::{missing_durations, sum};
 use crate::format::{FieldMap, Hints};
 use crate::log_source::LogSource;
 use crate::logs_error::LogsError;
@@ -15,7 +15,7 @@ use crate::rules::Rules;
 use crate::statements;
 use crate::tally::Tally;
 use crate::time::Zone;
-use lab_model::{LogAdvice, LogAnalysis, LogAssumption};
+use lab_model::{LogAdvice, LogAnalysis, LogAssumption, PageKind};
 use std::path::{Path, PathBuf};
 
 /// The options of a session, as the user wrote them.
@@ -260,7 +260,12 @@ impl LogsSession {
         // Durations that cannot be parsed are already an assumption.
         let is_unparsed = |a: &LogAssumption| matches!(a, LogAssumption::UnparsedDurations { .. });
         if !assumptions.iter().any(is_unparsed) {
-            assumptions.extend(missing_durations(&together(&analysis)));
+            assumptions.extend(missing_durations(&sum(&analysis, PageKind::Page)));
+            let is_double =
+                |a: &LogAssumption| matches!(a, LogAssumption::StatementsCountedTwice { .. });
+            if !assumptions.iter().any(is_double) {
+                assumptions.extend(missing_durations(&sum(&analysis, PageKind::Query)));
+            }
         }
         LogAnalysis {
             resolution_ns: self.logs_read.step_ns,

@@ -33,7 +33,7 @@ pub enum TokenKind {
     Literal,
     /// A keyword, or an unquoted name.
     Word,
-    /// A quoted name.
+    /// A name in quotes or backticks.
     QuotedName,
     /// Any other single byte, an operator, or the mark of an executable comment.
     Symbol,
@@ -42,7 +42,7 @@ pub enum TokenKind {
 /// A token of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// The kind.
+    /// The lexical kind of the token.
     pub kind: TokenKind,
     /// The byte range in the statement.
     pub bytes: Range<usize>,
@@ -61,10 +61,35 @@ pub fn ends_within_quotes(text: &[u8], dialect: Dialect) -> bool {
     read(text, dialect).is_open
 }
 
-/// Returns true if a statement of MySQL or MariaDB has `"…"` where only a name can be, so that the
-/// server has `ANSI_QUOTES`.
-pub fn has_ansi_quotes(text: &[u8]) -> bool {
-    memchr::memchr(b'"', text).is_some() && read_quotes(text, Dialect::Mysql).has_ansi_names()
+/// Returns the texts of a statement's block comments.
+pub fn block_comments(text: &[u8], dialect: Dialect) -> Vec<&[u8]> {
+    if memchr::memmem::find(text, b"/*").is_none() {
+        return Vec::new();
+    }
+    let comments = read(text, dialect).comments;
+    comments.into_iter().map(|bytes| &text[bytes]).collect()
+}
+
+/// The texts in double quotes of a statement of MySQL or MariaDB, including the quotes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DoubleQuotes<'t> {
+    /// They are names, because one of them is where only a name can be: the session has
+    /// `ANSI_QUOTES`.
+    Names(Vec<&'t [u8]>),
+    /// They can be strings or names. Empty if there are none.
+    Unclear(Vec<&'t [u8]>),
+}
+
+/// Returns the texts in double quotes of a statement of MySQL or MariaDB.
+pub fn double_quotes(text: &[u8]) -> DoubleQuotes<'_> {
+    if memchr::memchr(b'"', text).is_none() {
+        return DoubleQuotes::Unclear(Vec::new());
+    }
+    let lexer = read_quotes(text, Dialect::Mysql);
+    if lexer.has_ansi_names() {
+        return DoubleQuotes::Names(read_quotes(text, Dialect::MysqlAnsi).in_double_quotes());
+    }
+    DoubleQuotes::Unclear(lexer.in_double_quotes())
 }
 
 fn read(text: &[u8], dialect: Dialect) -> Lexer<'_> {
@@ -95,11 +120,21 @@ struct Lexer<'t> {
     has_escapes: bool,
     position: usize,
     tokens: Vec<Token>,
+    /// The byte ranges of the block comments.
+    comments: Vec<Range<usize>>,
     is_spaced: bool,
     /// The number of open comments such as `/*!40101 … */`.
     executed_comments: usize,
     /// True if a literal or a comment is unterminated.
     is_open: bool,
+}
+
+impl<'t> Lexer<'t> {
+    /// Returns the strings and names in double quotes, including the quotes.
+    fn in_double_quotes(&self) -> Vec<&'t [u8]> {
+        let quoted = self.tokens.iter().map(|t| &self.text[t.bytes.clone()]);
+        quoted.filter(|text| text[0] == b'"').collect()
+    }
 }
 
 impl Lexer<'_> {
@@ -110,6 +145,7 @@ impl Lexer<'_> {
             has_escapes,
             position: 0,
             tokens: Vec::new(),
+            comments: Vec::new(),
             is_spaced: false,
             executed_comments: 0,
             is_open: false,
@@ -139,6 +175,22 @@ impl Lexer<'_> {
                 _ => self.push(TokenKind::Symbol, 1),
             }
         }
+        if self.dialect == Dialect::MysqlAnsi {
+            self.hide_accounts();
+        }
+    }
+
+    /// Turns the quoted names of accounts, such as `"ann"@"10.0.0.1"`, into literals.
+    fn hide_accounts(&mut self) {
+        let is_at =
+            |lexer: &Self, at: Option<usize>| at.is_some_and(|at| lexer.is_symbol(at, b'@'));
+        for at in 0..self.tokens.len() {
+            let is_account = self.text[self.tokens[at].bytes.start] == b'"'
+                && (is_at(self, Some(at + 1)) || is_at(self, at.checked_sub(1)));
+            if is_account {
+                self.tokens[at].kind = TokenKind::Literal;
+            }
+        }
     }
 
     /// Returns true if a literal or a comment is open, or if a word directly follows a string, as
@@ -158,7 +210,8 @@ impl Lexer<'_> {
 
     /// Returns true if a string in double quotes is where only a name can be.
     ///
-    /// An unterminated string shows nothing, because the statement was truncated.
+    /// An unterminated string shows nothing, because the statement was truncated, and neither does
+    /// an account such as `"ann"@"10.0.0.1"`.
     fn has_ansi_names(&self) -> bool {
         (0..self.tokens.len()).any(|at| {
             let token = &self.tokens[at];
@@ -166,34 +219,78 @@ impl Lexer<'_> {
                 token.kind == TokenKind::Literal && self.text[token.bytes.start] == b'"';
             let is_cut = self.is_open && token.bytes.end == self.text.len();
             let before = at.checked_sub(1);
-            is_string
-                && !is_cut
-                && (self.is_dot(at + 1)
-                    || before.is_some_and(|at| self.is_dot(at) || self.is_before_table(at)))
+            let is_account = self.is_symbol(at + 1, b'@')
+                || before.is_some_and(|before| self.is_symbol(before, b'@'));
+            let is_name = self.is_symbol(at + 1, b'.')
+                || before.is_some_and(|at| self.is_symbol(at, b'.') || self.is_before_table(at));
+            is_string && !is_cut && !is_account && is_name
         })
     }
 
-    fn is_dot(&self, at: usize) -> bool {
+    fn is_symbol(&self, at: usize, symbol: u8) -> bool {
         let token = self.tokens.get(at);
-        token.is_some_and(|t| t.kind == TokenKind::Symbol && self.text[t.bytes.start] == b'.')
+        token.is_some_and(|t| t.kind == TokenKind::Symbol && self.text[t.bytes.start] == symbol)
+    }
+
+    fn is_word(&self, at: usize, word: &[u8]) -> bool {
+        let token = self.tokens.get(at);
+        token.is_some_and(|t| {
+            t.kind == TokenKind::Word && self.text[t.bytes.clone()].eq_ignore_ascii_case(word)
+        })
     }
 
     /// Returns true for a keyword that only the name of a table can follow.
     fn is_before_table(&self, at: usize) -> bool {
-        let token = &self.tokens[at];
-        let word = self.text[token.bytes.clone()].to_ascii_lowercase();
-        match word.as_slice() {
-            _ if token.kind != TokenKind::Word => false,
-            b"join" | b"into" | b"update" | b"table" => true,
-            b"from" => !self.is_argument(at),
-            _ => false,
-        }
+        const KEYWORDS: [&[u8]; 4] = [b"join", b"into", b"update", b"table"];
+        // After a dot or `@`, the word is a name, and an alias can follow it. IS DISTINCT FROM
+        // compares values.
+        let is_name = at > 0
+            && (self.is_symbol(at - 1, b'.')
+                || self.is_symbol(at - 1, b'@')
+                || self.is_word(at - 1, b"distinct"));
+        let is_keyword = KEYWORDS.iter().any(|word| self.is_word(at, word));
+        let is_from = || self.is_word(at, b"from") && self.selects_rows() && !self.is_argument(at);
+        !is_name && (is_keyword || is_from())
+    }
+
+    /// Returns true for a statement in which FROM precedes tables.
+    ///
+    /// In others, it precedes a statement, an account or a file: `PREPARE s FROM "…"`, `REVOKE … FROM
+    /// "ann"@"10.0.0.1"`, `IMPORT INTO t FROM "s3://…"`.
+    fn selects_rows(&self) -> bool {
+        const FIRST: [&[u8]; 12] = [
+            b"select",
+            b"with",
+            b"delete",
+            b"insert",
+            b"replace",
+            b"update",
+            b"explain",
+            b"analyze",
+            b"describe",
+            b"desc",
+            b"show",
+            b"create",
+        ];
+        const OTHER: [&[u8]; 4] = [b"prepare", b"revoke", b"import", b"restore"];
+        let mut words =
+            (0..self.tokens.len()).filter(|at| self.tokens[*at].kind == TokenKind::Word);
+        let is_one = |at: usize, words: &[&[u8]]| words.iter().any(|word| self.is_word(at, word));
+        words.next().is_some_and(|at| is_one(at, &FIRST)) && !words.any(|at| is_one(at, &OTHER))
     }
 
     /// Returns true for a token in the brackets of a function whose arguments can contain FROM:
     /// `TRIM(BOTH 'a' FROM "b")`.
     fn is_argument(&self, at: usize) -> bool {
-        const FUNCTIONS: [&[u8]; 5] = [b"trim", b"extract", b"substring", b"substr", b"mid"];
+        const FUNCTIONS: [&[u8]; 7] = [
+            b"trim",
+            b"extract",
+            b"substring",
+            b"substr",
+            b"mid",
+            b"overlay",
+            b"position",
+        ];
         let mut depth = 0_usize;
         for open in (1..at).rev() {
             match self.text[self.tokens[open].bytes.start] {
@@ -251,7 +348,11 @@ impl Lexer<'_> {
                 self.push(TokenKind::Symbol, 2);
                 return true;
             }
-            (_, [b'/', b'*', ..]) => self.block_comment_length(),
+            (_, [b'/', b'*', ..]) => {
+                let length = self.block_comment_length();
+                self.comments.push(self.position..self.position + length);
+                length
+            }
             _ => return false,
         };
         self.skip(length);
@@ -439,7 +540,7 @@ pub fn is_operand(tokens: &[Token], text: &[u8]) -> bool {
 
 /// Returns true for keywords that precede a value.
 fn is_before_value(word: &[u8]) -> bool {
-    const WORDS: [&[u8]; 25] = [
+    const WORDS: [&[u8]; 36] = [
         b"select",
         b"where",
         b"and",
@@ -465,6 +566,17 @@ fn is_before_value(word: &[u8]) -> bool {
         b"default",
         b"interval",
         b"from",
+        b"distinct",
+        b"all",
+        b"any",
+        b"case",
+        b"to",
+        b"fetch",
+        b"using",
+        b"div",
+        b"xor",
+        b"rlike",
+        b"regexp",
     ];
     WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
@@ -634,9 +746,33 @@ mod tests {
             (r#"SELECT a FROM (SELECT 1 FROM "x") y"#, true),
             (r#"SELECT TRIM("x") FROM "orders"#, false),
             (r#"INSERT INTO "t"#, false),
+            (r#"SHOW COLUMNS FROM "t""#, true),
+            (r#"DELETE FROM "t" WHERE a = 1"#, true),
+            (r#"PREPARE s FROM "SELECT 1""#, false),
+            (
+                r#"CREATE PROCEDURE p() BEGIN PREPARE s FROM "SELECT 1"; END"#,
+                false,
+            ),
+            (r#"REVOKE SELECT ON t.* FROM "ann""#, false),
+            (r#"REVOKE ALL ON t.* FROM "ann"@"10.0.0.1""#, false),
+            (r#"GRANT "admin" TO "ann"@"10.0.0.1""#, false),
+            (r#"CLONE INSTANCE FROM "ann"@"10.0.0.1":3306"#, false),
+            (r#"IMPORT TABLE FROM "a.sdi""#, false),
+            (r#"RESTORE DATABASE * FROM "s3://a""#, false),
+            (r#"EXECUTE IMMEDIATE "SELECT 1""#, false),
+            (r#"SELECT m.from "Sender" FROM m"#, false),
+            (r#"SELECT a IS DISTINCT FROM "x" FROM t"#, false),
+            (r#"SELECT d->"$.a" FROM t"#, false),
+            (r#"SELECT a INTO OUTFILE "x.csv" FROM t"#, false),
         ] {
-            assert_eq!(has_ansi_quotes(text.as_bytes()), is_ansi, "{text}");
+            let found = double_quotes(text.as_bytes());
+            assert_eq!(matches!(found, DoubleQuotes::Names(_)), is_ansi, "{text}");
         }
+        let account = r#"GRANT SELECT ON "shop"."t" TO "ann"@"10.0.0.1""#;
+        assert_eq!(
+            spelled(account, Dialect::Mysql).join(" "),
+            r#"GRANT SELECT ON "shop" . "t" TO ? @ ?"#
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::hour::Hour;
 use crate::join::Join;
 use crate::learn::Variables;
 use crate::named::{
-    OTHERS, learn_variables, merge_renamed, name_of, rename_page, renames, report_pages,
+    learn_variables, merge_renamed, name_of, others, rename_page, renames, report_pages,
 };
 use crate::page::{CellWidth, Page};
 use crate::part::TallyPart;
@@ -490,7 +490,7 @@ impl Tally {
     fn hash(&self, entry: &Entry, path: &[u8]) -> u64 {
         let mut hasher = self.random.build_hasher();
         // A statement has no method, and the letters of a method leave the highest bit free.
-        let kind = u64::from(entry.is_query) << 63 | (entry.dialect as u64) << 62;
+        let kind = u64::from(entry.is_query) << 63 | (entry.dialect as u64) << 61;
         hasher.write_u64(kind | registers::first_word(entry.method));
         let hides_numbers = !entry.is_query && !self.rules_distinguish_numbers;
         if hides_numbers && registers::has_digit_behind(b'/', path) {
@@ -583,13 +583,22 @@ impl Tally {
 
     /// Returns the index of the page with this name, and creates the page if necessary.
     fn page_named(&mut self, kind: PageKind, name: &str) -> usize {
-        match self.names.get(&page_key(kind, name)) {
-            Some(page) => *page as usize,
+        let same = |tally: &Tally| {
+            let spelling = (kind == PageKind::Query).then(|| query_key(name))?;
+            tally.names.get(&spelling).copied()
+        };
+        match self
+            .names
+            .get(&page_key(kind, name))
+            .copied()
+            .or_else(|| same(self))
+        {
+            Some(page) => page as usize,
             None => self.add_page_named(kind, name),
         }
     }
 
-    /// Returns the index of a page for a new name: a new page, or [`OTHERS`] if there is no room.
+    /// Returns the index of a page for a new name: a new page, or [`others`] if there is no room.
     #[cold]
     fn add_page_named(&mut self, kind: PageKind, name: &str) -> usize {
         if self.pages.len() >= MAX_PAGES || self.is_full {
@@ -599,9 +608,9 @@ impl Tally {
                 return self.page_named(kind, &name);
             }
             self.merged += 1;
-            return match self.names.get(&page_key(kind, OTHERS)) {
+            return match self.names.get(&page_key(kind, others(kind))) {
                 Some(others) => *others as usize,
-                None => self.new_page(kind, OTHERS),
+                None => self.new_page(kind, others(kind)),
             };
         }
         self.new_page(kind, name)
@@ -614,6 +623,9 @@ impl Tally {
         }
         let index = self.pages.len();
         self.names.insert(page_key(kind, name), index as u32);
+        if kind == PageKind::Query {
+            self.names.insert(query_key(name), index as u32);
+        }
         self.pages.push(Page::new(kind, name.into()));
         if index % 4096 == 4095 {
             self.fit_memory();
@@ -669,6 +681,10 @@ impl Tally {
         self.agents.fill(CachedPath::default());
         let key = |(at, page): (usize, &Page)| (page_key(page.kind, &page.name), at as u32);
         self.names = self.pages.iter().enumerate().map(key).collect();
+        let queries = self.pages.iter().enumerate();
+        let queries = queries.filter(|(_, page)| page.kind == PageKind::Query);
+        let spellings = queries.map(|(at, page)| (query_key(&page.name), at as u32));
+        self.names.extend(spellings);
         self.is_full = self.memory() > MEMORY;
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
@@ -806,6 +822,7 @@ impl Tally {
             outside: joined.outside,
             shared: joined.shared,
             crowded: joined.crowded,
+            unmatched: joined.unmatched,
         };
         if joined.pairs.iter().all(|pair| pair.query.is_none()) {
             return (Vec::new(), coverage);
@@ -872,6 +889,11 @@ fn kind_mark(kind: PageKind) -> char {
 
 fn page_key(kind: PageKind, name: &str) -> String {
     format!("{}{name}", kind_mark(kind))
+}
+
+/// Returns the key of all spellings of a query. No page has this name.
+fn query_key(name: &str) -> String {
+    page_key(PageKind::Query, &format!("\0{}", query::key(name)))
 }
 
 /// Returns the method that precedes a route in a page's name. Empty for GET.

@@ -3,7 +3,7 @@
 
 use crate::registers::leading_number;
 use jiff::civil::Date;
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::{AmbiguousOffset, AmbiguousTimestamp, Offset, TimeZone};
 
 /// Parses digits. Returns `None` if the text contains any other character or if the number is too
 /// long.
@@ -36,6 +36,9 @@ pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
     }
     Some(value)
 }
+
+/// The plausible times of a log, in seconds since 1970: from 2001 to 2099.
+pub const EPOCHS: std::ops::Range<u64> = 978_307_200..4_102_444_800;
 
 /// Returns the seconds since 1970 of a UTC date and time.
 pub fn utc([year, month, day]: [u64; 3], [hour, minute, second]: [u64; 3]) -> Option<i64> {
@@ -138,32 +141,200 @@ pub fn offset(text: &[u8]) -> Option<i32> {
 /// The `T` can be a blank. The fraction and the offset are optional, and the zone's name can follow
 /// the offset. Returns the seconds as if the time were UTC, and the offset, if any.
 pub fn iso(text: &[u8]) -> Option<(i64, Option<i32>)> {
+    let time = zoned_iso(text)?;
+    Some((time.local_s, time.offset_s))
+}
+
+/// A time with its zone, as far as the text contains it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZonedTime<'t> {
+    /// The seconds since 1970, as if the time were UTC.
+    pub local_s: i64,
+    /// The offset from UTC in seconds.
+    pub offset_s: Option<i32>,
+    /// The name of the zone, such as `CEST` or `Europe/Berlin`, if there is no offset.
+    pub zone: Option<&'t [u8]>,
+}
+
+/// Parses a time like [`iso`], and the name of its zone.
+///
+/// Returns `None` if anything else follows, because it could change the time.
+pub fn zoned_iso(text: &[u8]) -> Option<ZonedTime<'_>> {
     let t = text.get(..19)?;
     if [t[4], t[7], t[13], t[16]] != *b"--::" || !matches!(t[10], b'T' | b' ') {
         return None;
     }
     let date = [number(&t[..4])?, number(&t[5..7])?, number(&t[8..10])?];
-    let second = utc(
-        date,
-        [
-            number(&t[11..13])?,
-            number(&t[14..16])?,
-            number(&t[17..19])?,
-        ],
-    )?;
+    let hour = number(&t[11..13])?;
+    let local_s = utc(date, [hour, number(&t[14..16])?, number(&t[17..19])?])?;
     let mut rest = &text[19..];
     if let [b'.' | b',', after @ ..] = rest {
         let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
         rest = &after[digits..];
     }
-    Some((second, leading_offset(rest.trim_ascii())))
+    after_second(local_s, hour, rest)
 }
 
-/// Parses an offset that may be followed by the name of the zone, as in Go's `+0200 CEST` and
-/// Java's `+02:00[Europe/Berlin]`.
-fn leading_offset(text: &[u8]) -> Option<i32> {
-    let end = text.iter().position(|b| matches!(b, b' ' | b'['));
-    offset(&text[..end.unwrap_or(text.len())])
+/// Parses a time such as `10/Oct/2000:13:55:36 -0700`, and the name of its zone.
+///
+/// Returns `None` if anything else follows, because it could change the time.
+pub fn zoned_clf(text: &[u8]) -> Option<ZonedTime<'_>> {
+    let local_s = clf(text)?;
+    let hour = number(&text[12..14])?;
+    let mut rest = &text[20..];
+    if let [b'.' | b',', after @ ..] = rest {
+        let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
+        rest = &after[digits..];
+    }
+    after_second(local_s, hour, rest)
+}
+
+/// Parses the text after the second of a time: AM or PM, and the zone.
+fn after_second(local_s: i64, hour: u64, rest: &[u8]) -> Option<ZonedTime<'_>> {
+    let rest = trim_blanks(rest);
+    let (shift_s, rest) = match half_day(rest) {
+        Some((is_afternoon, length)) => {
+            let shift_s = half_day_shift(hour, is_afternoon)?;
+            (shift_s, trim_blanks(&rest[length..]))
+        }
+        None => (0, rest),
+    };
+    let (offset_s, zone) = zone_text(rest)?;
+    Some(ZonedTime {
+        local_s: local_s + shift_s,
+        offset_s,
+        zone,
+    })
+}
+
+/// Removes the blanks before a text. Java and browsers write a narrow no-break space before AM.
+fn trim_blanks(text: &[u8]) -> &[u8] {
+    let mut text = text.trim_ascii();
+    for blank in ["\u{202f}", "\u{a0}"] {
+        text = text.strip_prefix(blank.as_bytes()).unwrap_or(text);
+    }
+    text
+}
+
+/// Parses AM or PM at the beginning of `text`.
+///
+/// Returns true for PM, and the length.
+pub fn half_day(text: &[u8]) -> Option<(bool, usize)> {
+    let length = match text {
+        [_, b'.', b'M' | b'm', b'.', ..] => 4,
+        [_, b'M' | b'm', ..] => 2,
+        _ => return None,
+    };
+    let is_end = text.get(length).is_none_or(|b| !b.is_ascii_alphanumeric());
+    match text[0] {
+        b'A' | b'a' if is_end => Some((false, length)),
+        b'P' | b'p' if is_end => Some((true, length)),
+        _ => None,
+    }
+}
+
+/// Returns the seconds that AM or PM adds to a time. Some programs write hours above 12, too.
+///
+/// Returns `None` if the two contradict each other.
+pub fn half_day_shift(hour: u64, is_afternoon: bool) -> Option<i64> {
+    match (hour, is_afternoon) {
+        (1..=11, true) => Some(43_200),
+        (12, false) => Some(-43_200),
+        (12..=23, true) | (0..=11, false) => Some(0),
+        _ => None,
+    }
+}
+
+/// Parses the zone after a time: an offset, which the zone's name can follow as in Go's
+/// `+0200 CEST m=+0.1` and Java's `+02:00[Europe/Berlin]`, or the name alone.
+///
+/// Returns `None` for any other text.
+fn zone_text(text: &[u8]) -> Option<(Option<i32>, Option<&[u8]>)> {
+    let end = text.iter().position(|b| matches!(b, b' ' | b'[' | b'('));
+    let (first, tail) = text.split_at(end.unwrap_or(text.len()));
+    let inner = |text: &'_ [u8]| -> Option<usize> {
+        match (text.first()?, text.last()?) {
+            (b'[', b']') | (b'(', b')') => Some(text.len() - 1),
+            _ => None,
+        }
+    };
+    let tail = tail.trim_ascii();
+    // Go's monotonic clock.
+    if first.starts_with(b"m=") && tail.is_empty() {
+        return Some((None, None));
+    }
+    if first.is_empty() {
+        return match inner(tail) {
+            None if tail.is_empty() => Some((None, None)),
+            None => None,
+            Some(end) => zone_word(&tail[1..end]),
+        };
+    }
+    let is_name = |word: &[u8]| {
+        word.starts_with(b"m=") || offset(word).is_some() || zone_word(word).is_some()
+    };
+    let mut words = tail.split(|b| *b == b' ').filter(|word| !word.is_empty());
+    let is_rest_of_zone = inner(tail).is_some() || words.all(is_name);
+    zone_word(first).filter(|_| is_rest_of_zone)
+}
+
+/// Parses one word: an offset such as `+0200`, `UTC+2` or `GMT+0100`, or a zone's name.
+fn zone_word(word: &[u8]) -> Option<(Option<i32>, Option<&[u8]>)> {
+    let relative = [&b"UTC"[..], b"GMT"]
+        .iter()
+        .find_map(|name| word.strip_prefix(*name))
+        .filter(|rest| !rest.is_empty());
+    let offset_s = offset(word)
+        .or_else(|| long_offset(word))
+        .or_else(|| relative.and_then(|rest| offset(rest).or_else(|| long_offset(rest))));
+    if offset_s.is_some() {
+        return Some((offset_s, None));
+    }
+    let is_letter = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'_' | b'-' | b'+');
+    let is_name = word.first().is_some_and(u8::is_ascii_uppercase)
+        && (2..=40).contains(&word.len())
+        && word.iter().all(is_letter);
+    is_name.then_some((None, Some(word)))
+}
+
+/// Parses an offset with one digit for the hour or with seconds: `+2`, `+01:00:00`.
+fn long_offset(text: &[u8]) -> Option<i32> {
+    match text {
+        b"z" | b"utc" | b"gmt" => Some(0),
+        [sign @ (b'+' | b'-'), digit] if digit.is_ascii_digit() => {
+            let offset_s = i32::from(digit - b'0') * 3600;
+            Some(if *sign == b'-' { -offset_s } else { offset_s })
+        }
+        [sign @ (b'+' | b'-'), digit, b':', rest @ ..] if rest.len() == 2 => {
+            offset(&[*sign, b'0', *digit, b':', rest[0], rest[1]])
+        }
+        [whole @ .., b':', a, b] if whole.len() == 6 => {
+            let seconds = number(&[*a, *b]).filter(|seconds| *seconds < 60)? as i32;
+            let offset_s = offset(whole)?;
+            Some(match whole[0] {
+                b'-' => offset_s - seconds,
+                _ => offset_s + seconds,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Parses a time in ISO 8601's basic format, such as `20260501T100000.123Z`, with its offset.
+pub fn basic_iso(text: &[u8]) -> Option<ZonedTime<'_>> {
+    let t = text.get(..15)?;
+    if !matches!(t[8], b'T' | b't') {
+        return None;
+    }
+    let date = [number(&t[..4])?, number(&t[4..6])?, number(&t[6..8])?];
+    let hour = number(&t[9..11])?;
+    let local_s = utc(date, [hour, number(&t[11..13])?, number(&t[13..15])?])?;
+    let mut rest = &text[15..];
+    if let [b'.' | b',', after @ ..] = rest {
+        let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
+        rest = &after[digits..];
+    }
+    after_second(local_s, hour, rest)
 }
 
 /// Returns the length of a time that [`iso`] accepts, including its fraction and offset.
@@ -247,6 +418,8 @@ pub struct Zone {
     /// True if a local time occurred twice because the clock was set back. The first occurrence is
     /// assumed.
     pub was_ambiguous: bool,
+    /// True if a local time did not occur because the clock was set forward.
+    pub was_skipped: bool,
     /// The quarter hour that was looked up last, and its offset in seconds.
     last: (i64, i32),
 }
@@ -258,6 +431,7 @@ impl Default for Zone {
             is_given: false,
             was_assumed: false,
             was_ambiguous: false,
+            was_skipped: false,
             last: (i64::MIN, 0),
         }
     }
@@ -290,7 +464,11 @@ impl Zone {
             let found = civil
                 .ok()
                 .map(|civil| self.zone.to_ambiguous_timestamp(civil));
-            self.was_ambiguous |= found.as_ref().is_some_and(|t| t.is_ambiguous());
+            match found.as_ref().map(AmbiguousTimestamp::offset) {
+                Some(AmbiguousOffset::Fold { .. }) => self.was_ambiguous = true,
+                Some(AmbiguousOffset::Gap { .. }) => self.was_skipped = true,
+                Some(AmbiguousOffset::Unambiguous { .. }) | None => {}
+            }
             let offset = found
                 .and_then(|found| found.compatible().ok())
                 .map_or(0, |t| self.zone.to_offset(t).seconds());
@@ -341,6 +519,13 @@ mod tests {
             ("2026-05-01T10:00:00.123+02:00[Europe/Berlin]", Some(7_200)),
             ("2026-05-01T10:00:00Z[UTC]", Some(0)),
             ("2026-05-01 10:00:00 CEST", None),
+            ("2026-05-01 10:00:00 +0300 +03 m=+0.1", Some(10_800)),
+            ("2026-05-01T10:00:00 GMT+0100", Some(3_600)),
+            ("2026-05-01T10:00:00 GMT+0200 (CEST)", Some(7_200)),
+            ("2026-05-01T10:00:00 UTC+2", Some(7_200)),
+            ("2026-05-01T10:00:00 UTC-05:30", Some(-19_800)),
+            ("2026-05-01T10:00:00+01:00:00", Some(3_600)),
+            ("2026-05-01T10:00:00-2:30", Some(-9_000)),
         ] {
             assert_eq!(
                 iso(text.as_bytes()),
@@ -390,12 +575,76 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_the_second_counts() {
+        let hour = |text: &str| {
+            let time = zoned_iso(text.as_bytes())?;
+            Some(time.local_s.rem_euclid(86_400) / 3_600)
+        };
+        for (text, expected) in [
+            ("02:00:00 PM", 14),
+            ("02:00:00.123 pm", 14),
+            ("02:00:00PM", 14),
+            ("02:00:00 p.m.", 14),
+            ("02:00:00\u{202f}PM", 14),
+            ("02:00:00 PM +0100", 14),
+            ("12:30:00 PM", 12),
+            ("12:30:00 AM", 0),
+            ("11:30:00 AM CET", 11),
+            ("14:00:00 PM", 14),
+        ] {
+            assert_eq!(
+                hour(&format!("2026-05-01 {text}")),
+                Some(expected),
+                "{text}"
+            );
+        }
+        let zone = |text| zoned_iso(text).map(|time| (time.offset_s, time.zone));
+        let berlin = Some(&b"Europe/Berlin"[..]);
+        assert_eq!(
+            zone(b"2026-05-01 10:00:00 Europe/Berlin"),
+            Some((None, berlin))
+        );
+        assert_eq!(
+            zone(b"2026-05-01T10:00:00[Europe/Berlin]"),
+            Some((None, berlin))
+        );
+        let cest = Some(&b"CEST"[..]);
+        assert_eq!(zone(b"2026-05-01 10:00:00.5 CEST"), Some((None, cest)));
+        assert_eq!(zone(b"2026-05-01 10:00:00 PM CEST"), Some((None, cest)));
+        assert_eq!(zone(b"2026-05-01 10:00:00.5 m=+0.1"), Some((None, None)));
+        for bad in [
+            "2026-05-01 14:00:00 AM",
+            "2026-05-01 00:00:00 PM",
+            "2026-05-01 10:00:00 nachm.",
+            "2026-05-01 10:00:00 - started",
+            "2026-05-01 10:00:00 / 5",
+            "2026-05-01 10:00:00+0200 5",
+            "2026-05-01 10:00:00+25:00",
+            "2026-05-01 10:00:001",
+        ] {
+            assert_eq!(zoned_iso(bad.as_bytes()), None, "{bad}");
+        }
+        let text = b"10/Oct/2000:01:55:36 PM -0700";
+        let time = zoned_clf(text).expect("a time");
+        assert_eq!((time.local_s, time.offset_s), (971_186_136, Some(-25_200)));
+        let time = basic_iso(b"20001010T135536.5Z").expect("a time");
+        assert_eq!((time.local_s, time.offset_s), (971_186_136, Some(0)));
+    }
+
+    #[test]
     fn a_clock_that_is_set_back_shows_an_hour_twice() {
         let mut berlin = Zone::named("Europe/Berlin").expect("a zone");
         let summer = iso(b"2026-10-25 02:30:00").expect("a time").0;
         assert_eq!(berlin.offset_of_local(summer), 7200);
         assert_eq!(berlin.offset_of_local(summer + 3600), 3600);
         assert_eq!(berlin.offset_at(summer), 3600);
+        assert!(berlin.was_ambiguous && !berlin.was_skipped);
         assert!(Zone::named("Europe/Atlantis").is_err());
+        let mut berlin = Zone::named("Europe/Berlin").expect("a zone");
+        let skipped = iso(b"2025-03-30 02:30:00").expect("a time").0;
+        berlin.offset_of_local(skipped - 3_600);
+        assert!(!berlin.was_skipped);
+        berlin.offset_of_local(skipped);
+        assert!(berlin.was_skipped && !berlin.was_ambiguous);
     }
 }

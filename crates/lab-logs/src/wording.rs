@@ -9,7 +9,7 @@ use crate::analysis::week::MIN_WEEKS;
 use crate::finding::{
     CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageFraction, UnknownChange,
 };
-use crate::format::unit_name;
+use crate::format::{ForeignLog, unit_name};
 use lab_document::format::quantity;
 use lab_document::say;
 use lab_model::{FieldRole, Interval, LogAdvice, LogAssumption, PageKind, Unit};
@@ -29,7 +29,7 @@ pub const WEEKDAYS: [&str; 7] = [
 const MAX_NAME: usize = 40;
 
 /// Joins pages and their predicates. The predicates of one page are joined, so that each page is named once.
-fn each_page_once(leaders: [(&String, &str); 3]) -> String {
+fn each_page_once<'p>(leaders: impl IntoIterator<Item = (&'p String, &'p str)>) -> String {
     let mut pages: Vec<(&String, Vec<&str>)> = Vec::new();
     for (page, predicate) in leaders {
         match pages.iter_mut().find(|(known, _)| *known == page) {
@@ -69,12 +69,12 @@ pub fn sentence(finding: &LogsFinding) -> String {
                 "is the slowest (mean {})",
                 say::time(*slowest_mean_ns as u64)
             );
-            let leaders = [
-                (most_used, "gets the most requests"),
+            let most_used = most_used.iter().map(|page| (page, "gets the most requests"));
+            let others = [
                 (slowest, slowest_is.as_str()),
                 (most_time, "takes the most time"),
             ];
-            format!("{}.{saved}", each_page_once(leaders))
+            format!("{}.{saved}", each_page_once(most_used.chain(others)))
         }
         LogsFinding::RepeatedQuery {
             page,
@@ -189,7 +189,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
         }
         LogsFinding::TooLong { lines, of } => {
             let (be, part) = (be(*lines), of_lines(*lines, *of));
-            format!("{part} {be} longer than 64 KiB and {be} not counted.")
+            format!("{part} {be} longer than 64 KiB (16 MiB in logs of databases) and {be} skipped.")
         }
         LogsFinding::WithoutStatus { requests, of } if requests == of => {
             "The log has no status, so errors are unknown.".into()
@@ -200,7 +200,8 @@ pub fn sentence(finding: &LogsFinding) -> String {
             have(*requests)
         ),
         LogsFinding::WithoutDuration { requests, of } => without_duration(*requests, *of),
-        LogsFinding::CutOff => "The last line of a log is cut off and is not counted.".into(),
+        LogsFinding::UntimedStatements { statements, of } => untimed_statements(*statements, *of),
+        LogsFinding::CutOff => "The last line of a log may be cut off and is not counted.".into(),
         LogsFinding::ClockJumps { times } => format!(
             "The log's clock went backward by more than a minute {}.",
             match times {
@@ -217,7 +218,12 @@ pub fn sentence(finding: &LogsFinding) -> String {
             are_mostly_zero,
             is_log_format,
         } => whole_seconds(*are_mostly_zero, *is_log_format),
-        LogsFinding::LongDurations => {
+        LogsFinding::LongDurations { is_sum_capped: true } => {
+            "Some durations exceed an hour: in percentiles they count as an hour. Sums exceed 584 years, where they stop, so \
+             sums and means are too low: the durations may be in another unit or field."
+                .into()
+        }
+        LogsFinding::LongDurations { .. } => {
             "Some durations exceed an hour: in percentiles they count as an hour. Sums, means and the maximum are exact."
                 .into()
         }
@@ -238,7 +244,16 @@ pub fn sentence(finding: &LogsFinding) -> String {
             say::count(*ids as usize, "request ID"),
             be(*ids),
         ),
+        LogsFinding::UnmatchedIds { statements } => format!(
+            "{} {} an ID, and so do requests, but no request has the ID of a statement, so they are not joined: log the same \
+             ID in both logs, or choose its field with --fields id=NAME.",
+            say::count(*statements as usize, "statement"),
+            have(*statements),
+        ),
         LogsFinding::NoRequests => "The log has no requests.".into(),
+        LogsFinding::NoTimes => {
+            "There are no times, so hours, changes, releases and confidence intervals are unknown.".into()
+        }
         LogsFinding::TooShort => {
             "The log is too short for confidence intervals, which need at least eight minutes with requests."
                 .into()
@@ -277,15 +292,18 @@ pub fn label(finding: &LogsFinding) -> &'static str {
         LogsFinding::Malformed { .. } => "malformed",
         LogsFinding::TooLong { .. } => "too long",
         LogsFinding::WithoutStatus { .. } => "no status",
-        LogsFinding::WithoutDuration { .. } => "no duration",
+        LogsFinding::WithoutDuration { .. } | LogsFinding::UntimedStatements { .. } => {
+            "no duration"
+        }
         LogsFinding::CutOff => "cut off",
         LogsFinding::ClockJumps { .. } => "clock",
         LogsFinding::WholeSeconds { .. } | LogsFinding::WholeSecondsOfStatements => "whole seconds",
-        LogsFinding::LongDurations => "longer than an hour",
+        LogsFinding::LongDurations { .. } => "longer than an hour",
         LogsFinding::Advice { .. } => "log",
         LogsFinding::StatementsOutside { .. }
         | LogsFinding::SharedIds { .. }
-        | LogsFinding::CrowdedIds { .. } => "not joined",
+        | LogsFinding::CrowdedIds { .. }
+        | LogsFinding::UnmatchedIds { .. } => "not joined",
         _ => "",
     }
 }
@@ -310,6 +328,16 @@ fn without_duration(requests: u64, of: u64) -> String {
         of_requests(requests, of),
         have(requests),
         be(requests)
+    )
+}
+
+fn untimed_statements(statements: u64, of: u64) -> String {
+    format!(
+        "{} {} no duration and {} not part of the statistics on durations, which may cover only the slowest statements. \
+         PostgreSQL: set log_min_duration_statement = 0.",
+        counted_part(statements, of, "statement"),
+        have(statements),
+        be(statements)
     )
 }
 
@@ -404,6 +432,33 @@ pub fn assumption(assumption: &LogAssumption) -> String {
              changed: split the log where it changed, or specify the unit with --duration-unit.",
             unit_name(*unit_ns)
         ),
+        LogAssumption::ChangedUnit {
+            place,
+            unit_ns,
+            times,
+        } => format!(
+            "Durations ({place}) are assumed to be in {}, but the typical duration changes by a factor of {} within the log, \
+             as if the unit had changed: split the log where it changed, or, if it did not, specify the unit with --duration-unit.",
+            unit_name(*unit_ns),
+            quantity::integer(*times),
+        ),
+        LogAssumption::ImplausibleDurations { place, unit_ns } => format!(
+            "Most durations ({place}) are longer than a day in {}, as specified: correct --duration-unit, or, if they are not \
+             durations, describe the lines with --log-format.",
+            unit_name(*unit_ns)
+        ),
+        LogAssumption::FieldsDiffer { place, lines } => format!(
+            "Durations are assumed to be in {place}, but {} {} a different number of fields there than the first lines: split \
+             the log where its format changed, or describe the lines with --log-format.",
+            say::count(*lines as usize, "line"),
+            have(*lines),
+        ),
+        LogAssumption::MoreFields { lines } => format!(
+            "{} {} more fields than the format, so values may be read from the wrong fields: pass the whole format from the \
+             server's configuration with --log-format.",
+            say::count(*lines as usize, "line"),
+            have(*lines),
+        ),
         LogAssumption::UnparsedDurations {
             field,
             example,
@@ -430,6 +485,12 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             "The server logged 1 in {one_in} statements (log_slow_rate_limit), so counts and sums cover only the sample."
         ),
         LogAssumption::MissingDurations { requests, of } => without_duration(*requests, *of),
+        LogAssumption::UntimedStatements { statements, of } => untimed_statements(*statements, *of),
+        LogAssumption::StatementsCountedTwice { statements } => format!(
+            "Statements and durations are in separate lines that cannot be joined, so {} {} counted twice.",
+            say::count(*statements as usize, "statement"),
+            be(*statements),
+        ),
         LogAssumption::LowerBounds => {
             "Durations that begin with + are lower bounds: HAProxy logged them before the responses ended (option logasap). \
              Without this option, HAProxy logs the full duration."
@@ -440,6 +501,16 @@ pub fn assumption(assumption: &LogAssumption) -> String {
         }
         LogAssumption::RepeatedHour => {
             "Times in an hour that the clock showed twice are assumed to be in the first of the two hours.".into()
+        }
+        LogAssumption::SkippedHour => {
+            "Some times are in an hour that did not occur in this zone, because the clock was set forward: the log may be in \
+             another zone, so check --zone."
+                .into()
+        }
+        LogAssumption::NoHalfDay => {
+            "The format has hours from 1 to 12 without AM or PM, so afternoons are read as mornings: log HH instead of hh, or %H \
+             instead of %I."
+                .into()
         }
         LogAssumption::AmbiguousZone {
             word,
@@ -468,7 +539,10 @@ fn other_units(others_ns: &[u64]) -> String {
 /// Returns a piece of advice about a log.
 pub fn advice(advice: &LogAdvice) -> String {
     match advice {
-        LogAdvice::Unread { reason } => format!("A log could not be read to the end: {reason}."),
+        LogAdvice::Unread { reason } => {
+            let reason = reason.trim_end_matches('.');
+            format!("A log could not be read to the end: {reason}.")
+        }
         LogAdvice::NoDurations => {
             "The log has no durations that benchlab recognizes. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: \
              add $request_time to log_format. If the lines contain durations, describe the lines with --log-format."
@@ -482,6 +556,11 @@ pub fn advice(advice: &LogAdvice) -> String {
         }
         LogAdvice::NoYearInFormat => {
             "The time in the format has no year, so hours are unknown: add %Y, or yyyy in Tomcat.".into()
+        }
+        LogAdvice::SyslogTimesWithoutYear => {
+            "The times that syslog wrote have no year, so hours are unknown: add %m to log_line_prefix, or have syslog write \
+             times in the format of RFC 5424."
+                .into()
         }
         LogAdvice::UpstreamTimes => {
             "Durations are $upstream_response_time, without the time that nginx itself takes: log $request_time to include it."
@@ -501,8 +580,8 @@ pub fn advice(advice: &LogAdvice) -> String {
             "Rotated files of {log} are missing ({numbers}), so the log has a gap."
         ),
         LogAdvice::AnsiQuotes => {
-            "Words in double quotes are read as identifiers, because statements use them as table names (sql_mode \
-             ANSI_QUOTES)."
+            "Words in double quotes are read as identifiers in statements that use one as the name of a table or column \
+             (sql_mode ANSI_QUOTES), and such words also in other statements. Other words in double quotes are strings."
                 .into()
         }
         LogAdvice::StatementsCutOff { statements } => format!(
@@ -572,6 +651,11 @@ pub fn advice(advice: &LogAdvice) -> String {
              joined: specify the log_line_prefix of PostgreSQL with --log-format."
                 .into()
         }
+        LogAdvice::UnknownProcessNumbers => {
+            "The process ID was not found in the lines, so statements and durations in separate lines are not joined: specify \
+             the log_line_prefix of PostgreSQL with --log-format, or add %p to log_line_prefix if it is missing."
+                .into()
+        }
         LogAdvice::DurationsWithoutStatement { durations } => format!(
             "{} {} no statement: set log_min_duration_statement = 0 instead of log_duration.",
             say::count(*durations as usize, "duration"),
@@ -593,6 +677,7 @@ pub fn advice(advice: &LogAdvice) -> String {
                 FieldRole::Time => ("times", "time"),
                 FieldRole::Duration => ("durations", "duration"),
                 FieldRole::Path => ("paths of requests", "path"),
+                FieldRole::Status => ("statuses", "status"),
             };
             let (candidates, example) = match candidates.as_slice() {
                 [] => (String::new(), "NAME"),
@@ -605,6 +690,18 @@ pub fn advice(advice: &LogAdvice) -> String {
                 "The log has no {what} under a known name{candidates}: name the field with --fields {option}={example}."
             )
         }
+        LogAdvice::FieldsNeverOccur { fields } => format!(
+            "A log has no text and no number in fields that --fields specifies: {}.",
+            fields.join(", ")
+        ),
+        LogAdvice::PathField {
+            field,
+            other,
+            example,
+        } => format!(
+            "Paths are read from the field {field}, because the field {other} seems to have something else, such as `{example}`: \
+             if it has the paths, specify --fields path={other}."
+        ),
         LogAdvice::PartialDurations { field } => format!(
             "The log has no durations of whole requests: {field} covers only a part of each request. Envoy: log %DURATION%."
         ),
@@ -625,6 +722,9 @@ pub fn advice(advice: &LogAdvice) -> String {
         LogAdvice::DurationsEmpty { field } => format!(
             "The field {field} contains no durations: name another field with --fields duration=NAME, if there is one."
         ),
+        LogAdvice::NoDurationValues { field } => {
+            format!("No line has a duration in the field {field}, so durations are unknown.")
+        }
         LogAdvice::LinesWithoutEnd { lines } => format!(
             "{} {} a path, but no status or duration, and {} not counted, because a later line with the same path has them.",
             say::count(*lines as usize, "line"),
@@ -663,6 +763,12 @@ pub fn advice(advice: &LogAdvice) -> String {
             },
             be(*lines),
         ),
+        LogAdvice::ServerMessages { lines } => format!(
+            "{} with {} of the server {} skipped.",
+            say::count(*lines as usize, "line"),
+            if *lines == 1 { "another message" } else { "other messages" },
+            be(*lines),
+        ),
         LogAdvice::ApplicationMessages { lines: 1 } => {
             "1 line is not a request but another message from the application; it is skipped.".into()
         }
@@ -691,6 +797,91 @@ pub fn advice(advice: &LogAdvice) -> String {
     }
 }
 
+/// States what an unknown log is, and what to do.
+pub fn foreign_log(log: &ForeignLog) -> String {
+    match log {
+        ForeignLog::Compressed { format, command } => format!(
+            "The file is compressed or packed with {format}, which benchlab does not read: `{command} | benchlab logs -`."
+        ),
+        ForeignLog::Utf16 { encoding } => format!(
+            "The text is UTF-16: `iconv -f {encoding} -t UTF-8 FILE | benchlab logs -`."
+        ),
+        ForeignLog::Journal => {
+            "The file is a journal of systemd: `journalctl --file FILE -o json | benchlab logs -`.".into()
+        }
+        ForeignLog::InvalidJson {
+            line,
+            column,
+            error,
+            has_other_encoding: true,
+        } => format!(
+            "It looks like JSON with one object per line, but line {line} is invalid at column {column} ({error}): if its \
+             text is Latin-1, convert it with `iconv -f ISO-8859-1 -t UTF-8`; otherwise write JSON in UTF-8."
+        ),
+        ForeignLog::InvalidJson {
+            line,
+            column,
+            error,
+            ..
+        } => format!(
+            "It looks like JSON with one object per line, but line {line} is invalid at column {column} ({error}): quote \
+             values that are not always numbers. nginx: use log_format with escape=json."
+        ),
+        ForeignLog::PrefixedJson => {
+            "Its lines are JSON after a prefix: remove the prefix with `sed 's/^[^{]*//' FILE | benchlab logs -`.".into()
+        }
+        ForeignLog::Logfmt => {
+            "Its lines are key=value pairs (logfmt), which benchlab reads only from lograge and Heroku's router: write JSON \
+             lines instead."
+                .into()
+        }
+        ForeignLog::HaProxyTcp => {
+            "It looks like HAProxy's TCP log, which has no requests: set `mode http` and `option httplog`.".into()
+        }
+        ForeignLog::CloudWatchEvents => {
+            "It looks like events of Amazon CloudWatch Logs: `jq -r '.events[].message' FILE | benchlab logs -`.".into()
+        }
+        ForeignLog::AzurePostgresql => {
+            "It looks like PostgreSQL's log of Azure Database (Single Server): \
+             `jq -r '.properties | .prefix + .errorLevel + \":  \" + .message' FILE | benchlab logs -`."
+                .into()
+        }
+        ForeignLog::SlowLogSummary { program } => format!(
+            "It looks like the output of {program}, which is a summary: read the slow query log itself."
+        ),
+        ForeignLog::SlowLogTable => {
+            "It looks like the table mysql.slow_log: set log_output = FILE, then read the slow query log.".into()
+        }
+        ForeignLog::GeneralLog => {
+            "It looks like the general query log of MySQL or MariaDB, which has no durations: set slow_query_log = ON and \
+             long_query_time = 0, then read the slow query log."
+                .into()
+        }
+        ForeignLog::MysqlErrors => {
+            "It looks like the error log of MySQL or MariaDB, which has no statements: set slow_query_log = ON, then read the \
+             slow query log."
+                .into()
+        }
+        ForeignLog::MariadbAudit => {
+            "It looks like the log of MariaDB's audit plugin, which has no durations: set slow_query_log = ON, then read the \
+             slow query log."
+                .into()
+        }
+        ForeignLog::TranslatedPostgresql => {
+            "It looks like PostgreSQL's log in a language other than English: set lc_messages = 'C', so that benchlab \
+             recognizes its messages."
+                .into()
+        }
+        ForeignLog::DatabaseProxy { name, database } => {
+            format!("It looks like the log of {name}, which benchlab does not read: read {database} instead.")
+        }
+        ForeignLog::OtherDatabase { name } => format!(
+            "It looks like the {name}, which benchlab does not read. It reads statements of any database from spans \
+             (OpenTelemetry) of the programs that use it."
+        ),
+    }
+}
+
 /// Formats the value of a gate.
 pub fn gate_value(metric: GateMetric, value: f64) -> String {
     match metric {
@@ -714,6 +905,12 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
                 assumption(assumed)
             )
         }
+        GateProblem::Translated { messages } => {
+            let advice = advice(&LogAdvice::TranslatedMessages {
+                messages: *messages,
+            });
+            format!("statements are missing. {advice}")
+        }
         GateProblem::NoPeak => NO_PEAK.into(),
         GateProblem::NoPage {
             page,
@@ -735,6 +932,10 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
         ),
         GateProblem::BeyondHour => {
             "the value is longer than an hour, and percentiles do not distinguish such durations"
+                .into()
+        }
+        GateProblem::CappedSum => {
+            "the sum of the durations exceeds 584 years, so the value is unknown: check the unit and the field of the durations"
                 .into()
         }
         GateProblem::LowerBound(value) => format!(
@@ -1083,12 +1284,13 @@ fn of_lines(lines: u64, of: u64) -> String {
 
 /// Formats a count of requests: `3 of 1800 requests (0.17 %)`.
 fn of_requests(requests: u64, of: u64) -> String {
-    let part = say::percent(requests as f64 / of.max(1) as f64);
-    let (requests, of) = (
-        quantity::integer(requests),
-        say::count(of as usize, "request"),
-    );
-    format!("{requests} of {of} ({part})")
+    counted_part(requests, of, "request")
+}
+
+fn counted_part(number: u64, of: u64, noun: &str) -> String {
+    let part = say::percent(number as f64 / of.max(1) as f64);
+    let (number, of) = (quantity::integer(number), say::count(of as usize, noun));
+    format!("{number} of {of} ({part})")
 }
 
 /// Formats a fraction in whole percent. A fraction that is almost 1 is not rounded up to 100 %.

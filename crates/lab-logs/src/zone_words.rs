@@ -125,12 +125,22 @@ impl Reading {
     }
 }
 
+/// Returns the offset of a zone in seconds, if only one zone has this abbreviation.
+pub fn clear_offset(word: &[u8]) -> Option<i32> {
+    match Reading::interpret(word) {
+        Reading::Clear(offset_s) => Some(offset_s),
+        Reading::Ambiguous(..) | Reading::Unknown => None,
+    }
+}
+
 /// The UTC offsets of a log's timestamps, and the assumptions about them.
 #[derive(Clone, Debug, Default)]
 pub struct ZoneWords {
     zone: Zone,
     /// The words that were looked up, with their interpretations.
     noted: Vec<(String, Reading)>,
+    /// The zones that were named as in the IANA database, such as `Europe/Berlin`.
+    named: Vec<(Vec<u8>, Zone)>,
 }
 
 impl ZoneWords {
@@ -161,7 +171,10 @@ impl ZoneWords {
                     },
                 );
             }
-            Some((word, None)) => self.offset_of_word(local_s, word),
+            Some((word, None)) => match self.named_zone(word) {
+                Some(zone) => zone.offset_of_local(local_s),
+                None => self.offset_of_word(local_s, word),
+            },
         };
         (local_s - i64::from(offset_s), offset_s)
     }
@@ -170,6 +183,21 @@ impl ZoneWords {
     /// seconds.
     pub fn resolve_utc(&mut self, time_s: i64) -> (i64, i32) {
         (time_s, self.zone.offset_at(time_s))
+    }
+
+    /// Returns the zone with a name such as `Europe/Berlin`.
+    fn named_zone(&mut self, word: &[u8]) -> Option<&mut Zone> {
+        if !word.contains(&b'/') {
+            return None;
+        }
+        let index = self.named.iter().position(|(name, _)| name == word);
+        if index.is_none() && self.named.len() < MAX_NOTED {
+            let zone = Zone::named(std::str::from_utf8(word).ok()?).ok()?;
+            self.named.push((word.into(), zone));
+        }
+        let index = index.or(self.named.len().checked_sub(1))?;
+        let (name, zone) = &mut self.named[index];
+        (name == word).then_some(zone)
     }
 
     fn offset_of_word(&mut self, local_s: i64, word: &[u8]) -> i32 {
@@ -201,10 +229,16 @@ impl ZoneWords {
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let words = self.noted.iter().filter_map(assumption);
         let mut assumptions: Vec<LogAssumption> = words.filter(|_| !self.zone.is_given).collect();
+        let zones = || self.named.iter().map(|(_, zone)| zone).chain([&self.zone]);
         if self.zone.was_assumed {
             assumptions.push(LogAssumption::NoZone);
-        } else if self.zone.was_ambiguous {
-            assumptions.push(LogAssumption::RepeatedHour);
+        } else {
+            if zones().any(|zone| zone.was_ambiguous) {
+                assumptions.push(LogAssumption::RepeatedHour);
+            }
+            if zones().any(|zone| zone.was_skipped) {
+                assumptions.push(LogAssumption::SkippedHour);
+            }
         }
         assumptions
     }

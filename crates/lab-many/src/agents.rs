@@ -54,7 +54,7 @@ pub enum StartError {
     Refused(String),
 }
 
-/// The agents of a run. Dropping this ends all of them.
+/// The agents of a run. Dropping this value ends all agents.
 pub struct Agents {
     agents: IdVec<AgentId, StartedAgent>,
     events: Receiver<(AgentId, AgentEvent)>,

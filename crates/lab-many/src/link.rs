@@ -157,7 +157,7 @@ impl AgentLink {
         self.put(Outgoing::Message(message, body));
     }
 
-    /// Requests the agent's clock. The response arrives as an event.
+    /// Asks the agent for the time of its clock. The response arrives as an event.
     pub fn ask_time(&self, number: u64) {
         self.put(Outgoing::Clock(number));
     }

@@ -17,7 +17,7 @@ pub enum ToAgent {
         /// The time of silence, in ns, after which the coordinator counts as unreachable.
         silence_ns: u64,
     },
-    /// A heartbeat.
+    /// A heartbeat, which shows that the coordinator is running.
     Beat,
     /// A clock request.
     Clock {
@@ -40,7 +40,7 @@ pub enum ToAgent {
 pub enum ToCoordinator {
     /// The first message, in which the agent introduces itself.
     Hello(Hello),
-    /// A heartbeat.
+    /// A heartbeat, which shows that the agent is running.
     Beat,
     /// The response to a clock request.
     Clock {

@@ -8,8 +8,9 @@ use std::io::{self, Read, Write};
 /// The first bytes that an agent writes. A login shell may write other output before them.
 pub const MAGIC: &[u8] = b"\0benchlab-agent\0";
 
-/// The maximum length of a head and of a body, in bytes.
+/// The maximum length of a head, in bytes.
 const MAX_HEAD: usize = 64 << 20;
+/// The maximum length of a body, in bytes.
 const MAX_BODY: usize = 1 << 30;
 
 /// Writes a frame.
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_come_back_and_a_cut_is_not_an_end() {
+    fn frames_round_trip_and_truncation_is_an_error() {
         let mut stream = Vec::new();
         write(&mut stream, &("a", 1), b"body").unwrap();
         write(&mut stream, &("b", 2), b"").unwrap();
@@ -108,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_frame_is_refused_without_taking_memory_for_it() {
+    fn an_invalid_frame_is_rejected_without_allocating() {
         assert!(read::<u32>(&mut &[0xff; 64][..]).is_err());
         assert!(read::<u32>(&mut &b"\0\0\0\x02\0\0\0\0{}"[..]).is_err());
     }
 
     #[test]
-    fn the_beginning_is_found_behind_what_a_login_shell_says() {
+    fn the_beginning_is_found_after_login_shell_output() {
         let mut stream = b"Welcome to gen1\n".to_vec();
         stream.extend(MAGIC);
         stream.push(7);

@@ -33,7 +33,7 @@ pub struct Audit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditKind {
-    /// A machine.
+    /// A machine: `audit host`.
     Host,
     /// The cookies of a site.
     Cookies,
@@ -70,7 +70,7 @@ pub struct AuditFinding {
     pub title: String,
     /// The item to which the rule was applied, such as `sda`. A list of items may be shortened.
     pub place: String,
-    /// The result.
+    /// The state that the rule determined for the item.
     pub state: State,
     /// The rank of the finding among failed rules. A more important rule has a higher rank.
     pub weight: u8,
@@ -122,7 +122,7 @@ pub struct Fix {
 pub struct Evidence {
     /// The value's name in the rule, such as `read_ahead`.
     pub name: String,
-    /// The value.
+    /// The value as it was observed.
     pub value: EvidenceValue,
 }
 
@@ -132,7 +132,7 @@ pub struct Evidence {
 pub enum EvidenceValue {
     /// A number with its unit.
     Number(f64, Unit),
-    /// A word.
+    /// A word, such as the name of a disk scheduler.
     Word(String),
     /// No value, because the value does not apply to the item.
     Nothing,

@@ -173,7 +173,7 @@ pub struct Comparison<'t> {
     pub name: &'t str,
     /// The text in parentheses after the name, if any.
     pub argument: Option<&'t str>,
-    /// The relation.
+    /// The relation between the quantity and the bound, such as `>`.
     pub relation: Relation,
     /// The bound, not yet parsed.
     pub bound: &'t str,

@@ -3,6 +3,7 @@
 
 use crate::{Audit, LogAnalysis, Metric, Plan, SubjectId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The kind of a run, with the data of this kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,7 +55,7 @@ pub struct ToolOutput {
 /// A value that was counted once per subject, such as its peak heap under Massif.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseFreeValue {
-    /// The subject.
+    /// The subject for which the value was counted.
     pub subject: SubjectId,
     /// The ID of a metric in [`crate::Run::metrics`].
     pub metric: String,
@@ -101,6 +102,10 @@ pub struct Imported {
     /// Sentences about content of the file that was not imported, and about benchmarks that failed.
     #[serde(default)]
     pub remarks: Vec<String>,
+    /// The different exit codes of the runs. `None` stands for runs that a signal ended. Empty if
+    /// the file does not state them.
+    #[serde(default)]
+    pub exit_codes: BTreeSet<Option<i64>>,
 }
 
 /// One metric of one benchmark, as another tool measured it.
@@ -110,7 +115,7 @@ pub struct ImportedSeries {
     pub case: String,
     /// The benchmark's parameters.
     pub params: Vec<(String, String)>,
-    /// The metric.
+    /// The metric, with its name and its unit.
     pub metric: Metric,
     /// The values of each process in the metric's unit, in chronological order. There is at least
     /// one process with one value.

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_without_a_part_is_the_rest() {
+    fn a_distribution_without_a_part_is_the_rest() {
         let (one, other) = (Counts(vec![(1, 2), (5, 1)]), Counts(vec![(0, 1), (5, 4)]));
         let mut sum = one.clone();
         sum.add(&other);

@@ -38,12 +38,12 @@ pub struct Fixture {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FixtureStart {
-    /// The whole run.
+    /// The whole run, with all of its blocks.
     #[default]
     Run,
-    /// One block.
+    /// A single block.
     Block,
-    /// One point of a block.
+    /// A single point of a block.
     Point,
 }
 

@@ -54,7 +54,7 @@ pub struct StoredGate {
     pub condition: String,
     /// The subject, page or rule that was judged. Empty for the whole run.
     pub name: String,
-    /// The decision.
+    /// The outcome of the gate: passed, failed or inconclusive.
     pub decision: Decision,
     /// The effect on the exit code.
     pub effect: GateEffect,

@@ -53,7 +53,7 @@ pub struct HostFinding {
     pub unfit: bool,
     /// The observation, such as a setting and its value.
     pub what: String,
-    /// The remedy.
+    /// The action that removes the problem. May be empty.
     pub advice: String,
 }
 

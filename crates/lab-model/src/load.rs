@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_is_the_area_under_the_rate() {
+    fn due_requests_are_the_area_under_the_rate() {
         let due = |seconds: f64| ramp().due((seconds * 1e9) as u64);
         let known = [
             (0.0, 0.0),
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_add_up_to_the_whole() {
+    fn parts_of_a_load_add_up_to_the_whole() {
         let fraction = ramp().divided(4);
         assert!((4.0 * fraction.due(2_700_000_000) - ramp().due(2_700_000_000)).abs() < 1e-6);
         assert_eq!(Arrivals::Closed.divided(3), Arrivals::Closed);

@@ -59,6 +59,9 @@ pub struct JoinCoverage {
     pub shared: u64,
     /// The number of request IDs that are excluded because too many statements have them.
     pub crowded: u64,
+    /// The number of statements with an ID, if requests have IDs, too, and no ID is in both.
+    #[serde(default)]
+    pub unmatched: u64,
 }
 
 /// A query that a page's requests executed.
@@ -79,7 +82,7 @@ pub struct QueryWithin {
     pub page_ns: u64,
 }
 
-/// A log file.
+/// A log file that was read, and the extent of its content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogFile {
     /// The file's name. `-` is standard input.
@@ -144,7 +147,7 @@ impl PageKind {
 /// A page or a query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogPage {
-    /// The kind.
+    /// The kind of entry: a page, a query, or the sum of a crawler's requests or of health checks.
     pub kind: PageKind,
     /// For a page, the route, preceded by the method unless it is GET. For a query, the statement.
     pub name: String,

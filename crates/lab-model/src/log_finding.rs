@@ -51,6 +51,35 @@ pub enum LogAssumption {
         /// The assumed unit of the durations, in ns.
         unit_ns: u64,
     },
+    /// The typical duration changes so much within the log as if the unit had changed.
+    ChangedUnit {
+        /// The field that contains the durations.
+        place: String,
+        /// The assumed unit of the durations, in ns.
+        unit_ns: u64,
+        /// The ratio of the longest typical duration to the shortest.
+        times: u64,
+    },
+    /// The unit that the user specified makes most durations longer than a day.
+    ImplausibleDurations {
+        /// The field that contains the durations.
+        place: String,
+        /// The specified unit, in ns.
+        unit_ns: u64,
+    },
+    /// Lines have a different number of fields than the first lines, so the position of the duration
+    /// may differ, too.
+    FieldsDiffer {
+        /// The field that contains the durations.
+        place: String,
+        /// The number of these lines.
+        lines: u64,
+    },
+    /// Lines have more fields than the format that the user specified.
+    MoreFields {
+        /// The number of these lines.
+        lines: u64,
+    },
     /// Some durations cannot be parsed.
     UnparsedDurations {
         /// The field that contains the durations.
@@ -62,15 +91,28 @@ pub enum LogAssumption {
     },
     /// Some spans have no start, no end, or an end before the start, so their durations are unknown.
     UntimedSpans {
-        /// The number of these spans.
+        /// The number of such spans.
         spans: u64,
     },
     /// Many requests have no duration.
     MissingDurations {
         /// The number of requests without a duration.
         requests: u64,
-        /// The number of all requests.
+        /// The total number of requests.
         of: u64,
+    },
+    /// Many statements that succeeded have no duration, as if the server logged only long ones.
+    UntimedStatements {
+        /// The number of these statements without a duration.
+        statements: u64,
+        /// The number of all statements that succeeded.
+        of: u64,
+    },
+    /// PostgreSQL: statements and durations are in separate lines that cannot be joined, so statements
+    /// are counted twice.
+    StatementsCountedTwice {
+        /// The number of these statements.
+        statements: u64,
     },
     /// Lines that end a request have an ID that multiple unfinished requests share. Each is assumed
     /// to end the request that began last.
@@ -107,9 +149,13 @@ pub enum LogAssumption {
     NoZone,
     /// Timestamps fall in an hour that occurred twice, because clocks were set back.
     RepeatedHour,
+    /// Timestamps fall in an hour that did not occur in the zone, because clocks were set forward.
+    SkippedHour,
+    /// The hours of timestamps are from 1 to 12, and the format has neither AM nor PM.
+    NoHalfDay,
     /// The time zone is given as an ambiguous abbreviation.
     AmbiguousZone {
-        /// The abbreviation.
+        /// The abbreviation, as written in the log.
         word: String,
         /// The offset of the assumed zone, in seconds east of UTC.
         offset_s: i32,
@@ -120,7 +166,7 @@ pub enum LogAssumption {
     },
     /// A time zone abbreviation is unknown, and timestamps with it are read as UTC.
     UnknownZone {
-        /// The abbreviation.
+        /// The abbreviation, as written in the log.
         word: String,
     },
 }
@@ -128,11 +174,11 @@ pub enum LogAssumption {
 /// The results that an assumption affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssumptionKind {
-    /// Durations: their unit, the field that contains them, or the requests without one.
+    /// Durations: their unit, the field that contains them, or the requests without a duration.
     Durations,
     /// Timestamps: their zone or date.
     Times,
-    /// Requests: which lines describe one.
+    /// Requests: the lines that count as requests.
     Requests,
     /// The logged durations end before the response is complete.
     LowerBounds,
@@ -153,17 +199,24 @@ impl LogAssumption {
             | LogAssumption::DurationFields { .. }
             | LogAssumption::SharedIds { .. }
             | LogAssumption::MixedForms { .. }
+            | LogAssumption::ChangedUnit { .. }
+            | LogAssumption::ImplausibleDurations { .. }
+            | LogAssumption::FieldsDiffer { .. }
+            | LogAssumption::MoreFields { .. }
             | LogAssumption::UnparsedDurations { .. }
             | LogAssumption::UntimedSpans { .. }
+            | LogAssumption::UntimedStatements { .. }
             | LogAssumption::MissingDurations { .. } => AssumptionKind::Durations,
-            LogAssumption::UncountedLines { .. } | LogAssumption::UnfinishedRequests { .. } => {
-                AssumptionKind::Requests
-            }
+            LogAssumption::UncountedLines { .. }
+            | LogAssumption::UnfinishedRequests { .. }
+            | LogAssumption::StatementsCountedTwice { .. } => AssumptionKind::Requests,
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::SampledStatements { .. } => AssumptionKind::Counts,
             LogAssumption::UnparsedRows { .. } => AssumptionKind::All,
             LogAssumption::NoZone
             | LogAssumption::RepeatedHour
+            | LogAssumption::SkippedHour
+            | LogAssumption::NoHalfDay
             | LogAssumption::AmbiguousZone { .. }
             | LogAssumption::UnknownZone { .. } => AssumptionKind::Times,
         }
@@ -180,6 +233,8 @@ pub enum FieldRole {
     Duration,
     /// The path of a request.
     Path,
+    /// The status of a request.
+    Status,
 }
 
 /// Data in a log that the results do not include, or a setting that would make future logs more
@@ -200,6 +255,8 @@ pub enum LogAdvice {
     NoDateInFormat,
     /// The log format that the user specified has a time with a day but without a year.
     NoYearInFormat,
+    /// The times that syslog wrote have no year, and the messages have no times.
+    SyslogTimesWithoutYear,
     /// Durations come from nginx's `$upstream_response_time`.
     UpstreamTimes,
     /// Two files of a log have durations in different units.
@@ -236,7 +293,7 @@ pub enum LogAdvice {
     TimesInUtc,
     /// The time zone in a log is an unambiguous abbreviation.
     ZoneRead {
-        /// The abbreviation.
+        /// The abbreviation, as written in the log.
         word: String,
         /// The offset of the zone, in seconds east of UTC.
         offset_s: i32,
@@ -266,6 +323,8 @@ pub enum LogAdvice {
     NoProcessNumbers,
     /// PostgreSQL: lines have multiple numbers that may be the process ID.
     UnclearProcessNumbers,
+    /// PostgreSQL: lines have numbers, but none was recognized as the process ID.
+    UnknownProcessNumbers,
     /// PostgreSQL: durations have no statement.
     DurationsWithoutStatement {
         /// The number of durations.
@@ -283,6 +342,20 @@ pub enum LogAdvice {
         role: FieldRole,
         /// Fields that may have this role.
         candidates: Vec<String>,
+    },
+    /// No line has a value in a field that the user specified.
+    FieldsNeverOccur {
+        /// The roles and the fields, such as `status=code`.
+        fields: Vec<String>,
+    },
+    /// A field with the name of a path has something else, so another field is used.
+    PathField {
+        /// The field whose values are used.
+        field: String,
+        /// The field that is not used.
+        other: String,
+        /// The first value of the field that is not used.
+        example: String,
     },
     /// The only durations cover a part of each request.
     PartialDurations {
@@ -318,6 +391,11 @@ pub enum LogAdvice {
         /// The name of the duration field.
         field: String,
     },
+    /// The format has a field for durations, but no line has a duration.
+    NoDurationValues {
+        /// The name of the duration field.
+        field: String,
+    },
     /// Lines have a path but neither a status nor a duration. A later line describes the request.
     LinesWithoutEnd {
         /// The number of lines.
@@ -345,6 +423,11 @@ pub enum LogAdvice {
     },
     /// Load balancers and proxies: lines describe connections on which no request was made.
     ConnectionLines {
+        /// The number of lines.
+        lines: u64,
+    },
+    /// HAProxy: lines contain other messages of the server.
+    ServerMessages {
         /// The number of lines.
         lines: u64,
     },
@@ -405,6 +488,7 @@ impl LogAdvice {
             | LogAdvice::LinesWithoutRequest { lines: n }
             | LogAdvice::RecordsWithoutRequest { records: n }
             | LogAdvice::ConnectionLines { lines: n }
+            | LogAdvice::ServerMessages { lines: n }
             | LogAdvice::ApplicationMessages { lines: n }
             | LogAdvice::ConsumerSpans { spans: n }
             | LogAdvice::NoServerSpans { spans: n }

@@ -13,7 +13,7 @@ pub struct Metric {
     pub id: Cow<'static, str>,
     /// A short display title, such as `CPU time`.
     pub title: Cow<'static, str>,
-    /// The unit of its values.
+    /// The unit of the metric's values.
     pub unit: Unit,
     /// The direction in which values are better.
     pub better: Direction,

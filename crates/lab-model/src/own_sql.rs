@@ -37,7 +37,7 @@ pub struct SqlSetup {
 /// A statement that creates the schema or loads data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetupStatement {
-    /// The text.
+    /// The SQL text.
     pub text: String,
     /// The origin for messages, such as `shop.toml:12`.
     pub origin: String,
@@ -99,11 +99,11 @@ pub enum SqlType {
     Float,
     /// An exact number with decimals.
     Decimal,
-    /// A text.
+    /// A character string of any length.
     Text,
-    /// Bytes.
+    /// A binary string.
     Bytes,
-    /// A day.
+    /// A day, without a time.
     Date,
     /// A point in time.
     Timestamp,

@@ -60,7 +60,7 @@ pub struct Plan {
 /// The hosts that measure an experiment's blocks, and their settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedHosts {
-    /// The launcher of their agents, such as `ssh:HOST,HOST`.
+    /// The launcher of the hosts' agents, such as `ssh:HOST,HOST`.
     pub launcher: String,
     /// The silence in ns after which an agent counts as lost. `None` means the default.
     pub lost_after_ns: Option<u64>,
@@ -661,7 +661,7 @@ impl Plan {
     }
 
     /// Returns a target's kind if there are multiple targets.
-    fn target_named(&self, target: TargetId) -> Option<TargetKind> {
+    pub fn target_named(&self, target: TargetId) -> Option<TargetKind> {
         let has_multiple = self.targets.len() > 1;
         self.targets
             .get(target)

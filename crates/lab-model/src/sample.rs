@@ -38,7 +38,7 @@ pub struct Sample {
 /// The result of operations at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The point.
+    /// The point at which the operations were performed.
     pub point: PointId,
     /// The number of operations.
     pub operations: u64,
@@ -118,9 +118,9 @@ impl Block {
 /// A value of a metric that was read in a turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// The point.
+    /// The point that was measured in the turn.
     pub point: PointId,
-    /// The subject.
+    /// The subject whose turn it was.
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
@@ -133,9 +133,9 @@ pub struct Reading {
 /// The latencies of a batch's operations, as counted by the subject (docs/protocol.md).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
-    /// The point.
+    /// The point at which the batch ran.
     pub point: PointId,
-    /// The subject.
+    /// The subject that ran the batch.
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
@@ -147,9 +147,9 @@ pub struct Latencies {
 /// (docs/protocol.md).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// The point.
+    /// The point at which the batch ran.
     pub point: PointId,
-    /// The subject.
+    /// The subject that ran the batch.
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
@@ -169,9 +169,9 @@ impl Timeline {
 /// for (wait4(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessExit {
-    /// The point.
+    /// The point that the process measured.
     pub point: PointId,
-    /// The subject.
+    /// The subject whose process exited.
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
@@ -211,7 +211,7 @@ pub enum BlockState {
 /// The start of a fresh process of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProcessStart {
-    /// The subject.
+    /// The subject whose process was started.
     pub subject: SubjectId,
     /// The time from the start of the program to its hello message, in ns.
     pub startup_ns: u64,
@@ -222,7 +222,7 @@ pub struct ProcessStart {
 /// Memory and threads of a subject's process after its visit to a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
-    /// The subject.
+    /// The subject whose process was examined.
     pub subject: SubjectId,
     /// The point after whose visit the values were read.
     pub point: PointId,
@@ -249,9 +249,9 @@ pub struct Resources {
 /// The results of the pilot for one subject and point, recorded before the first block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pilot {
-    /// The subject.
+    /// The subject that ran the pilot.
     pub subject: SubjectId,
-    /// The point.
+    /// The point that the pilot measured.
     pub point: PointId,
     /// The number of operations in every batch of the run.
     pub operations: u64,
@@ -361,7 +361,7 @@ pub enum WarmUp {
 /// A setting that a subject read back over its own connection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
-    /// The subject.
+    /// The subject that reported the setting.
     pub subject: SubjectId,
     /// The point at which the setting was read, or `None` if it comes from the hello message.
     pub point: Option<PointId>,
@@ -385,7 +385,7 @@ impl Setting {
 /// The subject is not compared at this point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// The subject.
+    /// The subject that failed.
     pub subject: SubjectId,
     /// The point. `None` means all points, for example because the subject cannot be built or
     /// started.
@@ -405,6 +405,12 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Returns true if the values of the subject do not count. A failed cleanup spoils nothing,
+    /// because it follows the last measurement.
+    pub fn spoils_values(&self) -> bool {
+        self.kind != "cleanup"
+    }
+
     /// Returns true if the failure means that this host lacks something that the subject needs,
     /// such as a tool or a permission.
     ///
@@ -419,7 +425,7 @@ impl Failure {
 /// A line that a subject wrote in addition to its replies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// The subject.
+    /// The subject that wrote the line.
     pub subject: SubjectId,
     /// The block. `None` means that the line was written before the first block.
     pub block: Option<u32>,
@@ -447,7 +453,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_that_had_to_wait_says_nothing_about_the_others() {
+    fn a_batch_that_had_to_wait_is_ignored() {
         let batch = |operations, wall_ns| Batch {
             operations,
             wall_ns,

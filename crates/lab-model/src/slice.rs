@@ -60,7 +60,7 @@ impl ErrorKind {
 pub struct Slice {
     /// The point, which defines the connections and the load.
     pub point: PointId,
-    /// The server.
+    /// The server that received the load.
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
@@ -206,7 +206,7 @@ pub fn add_statuses(counts: &mut Vec<(u16, u64)>, others: &[(u16, u64)]) {
 /// The results of one agent in a slice of load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentSlice {
-    /// The agent.
+    /// The agent that sent this part of the load.
     pub agent: AgentId,
     /// The delay of the start of the agent's load, in ns, within the accuracy of the clock
     /// comparison.
@@ -223,7 +223,7 @@ mod tests {
     use crate::Counts;
 
     #[test]
-    fn a_slice_without_an_agent_is_that_of_the_others() {
+    fn a_slice_without_an_agent_is_the_sum_of_the_others() {
         let part = |agent: AgentId, served: u64| AgentSlice {
             agent,
             slice: Slice {
@@ -250,7 +250,9 @@ mod tests {
             (15, 13, 8)
         );
         assert_eq!(total.errors, [(ErrorKind::Timeout, 2)]);
-        let left = total.without_agents(&[AgentId(1)]).expect("one is left");
+        let left = total
+            .without_agents(&[AgentId(1)])
+            .expect("one agent is left");
         // The server's usage covered both agents.
         assert_eq!((left.served, left.server_cpu_ns), (5, None));
         assert_eq!(*left.response.counts(), Counts(vec![(7, 5)]));

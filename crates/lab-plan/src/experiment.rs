@@ -21,7 +21,7 @@ use toml::Spanned;
 /// An experiment as defined by its file.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// The name of its directory.
+    /// The name of the experiment's directory.
     pub name: String,
     /// The display title.
     pub title: String,
@@ -133,7 +133,7 @@ impl Experiment {
         .validate(name, file)
     }
 
-    /// Finds the subject of the experiment from which a plan's subject was created.
+    /// Returns the experiment's subject that corresponds to a plan's subject.
     pub fn subject(&self, plan: &Plan, subject: &lab_model::Subject) -> Option<&Subject> {
         let kind = |targets: &IdVec<TargetId, Target>, id| targets.get(id).map(|t| t.kind);
         let kind_of_target = kind(&plan.targets, subject.target);

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn shell_syntax_is_seen() {
+    fn shell_syntax_is_detected() {
         for line in [
             "a | b",
             "a && b",

@@ -19,7 +19,7 @@ const BUILT_IN: &str = include_str!("../../../experiments/toolchains.toml");
 #[serde(transparent)]
 pub struct Toolchains(BTreeMap<String, Toolchain>);
 
-/// A toolchain.
+/// A toolchain that subjects need, such as a compiler, and the check for its presence.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Toolchain {

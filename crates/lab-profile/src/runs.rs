@@ -190,7 +190,7 @@ fn differ<'r>(runs: impl Iterator<Item = &'r ValgrindRun>) -> bool {
 /// Adds the output of a tool to a profile.
 ///
 /// # Errors
-/// Returns an error if the output is of another tool, or incomplete.
+/// Returns an error if a different tool wrote the output, or if it is incomplete.
 pub fn add_output(
     profile: &mut Profile,
     tool: Tool,

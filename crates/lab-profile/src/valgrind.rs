@@ -159,7 +159,7 @@ impl ValgrindRun {
 pub struct Step {
     /// The number of finished runs.
     pub done: usize,
-    /// The number of all runs.
+    /// The total number of runs.
     pub total: usize,
     /// The tools that are running, each with the index of its command.
     pub running: Vec<(Tool, usize)>,

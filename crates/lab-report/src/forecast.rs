@@ -216,8 +216,8 @@ fn times(forecast: &Forecast, need: &Blocks) -> String {
     })
 }
 
-/// Formats a duration in whole seconds. Durations from 90 seconds on are in minutes, and durations
-/// from 90 minutes on are in hours.
+/// Formats a duration in whole seconds; in minutes if it is at least 90 seconds, or in hours if it
+/// is at least 90 minutes.
 fn clock(seconds: f64) -> String {
     match seconds {
         ..90.0 => format!("{:.0} s", seconds.ceil()),

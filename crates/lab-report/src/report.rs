@@ -9,7 +9,7 @@ use lab_stats::results::{Results, results};
 /// The input for the report of one run.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
-    /// The run.
+    /// The run that the report shows.
     pub run: &'a Run,
     /// The analysis of the run's samples.
     pub results: Results,

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_url_says_what_is_wrong_and_keeps_the_password_to_itself() {
+    fn a_malformed_url_is_explained_without_the_password() {
         let error = |kind: &'static DatabaseKind, url| {
             ServiceAddress::parse(&kind.software, &kind.form, url)
                 .err()

@@ -16,7 +16,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A kind of SQL server.
 pub struct DatabaseKind {
-    /// The software of the database.
+    /// The server software: its names, packages and programs.
     pub software: Software,
     /// The syntax of the server's addresses.
     pub(crate) form: Form,

@@ -20,7 +20,7 @@ pub enum ServiceError {
     Folder {
         /// The daemon's software.
         software: &'static Software,
-        /// The directory.
+        /// The directory that cannot be used.
         folder: PathBuf,
         /// The problem and its remedy.
         reason: String,

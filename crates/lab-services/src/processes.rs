@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// The maximum number of attempts to read two clocks while a thread sleeps, and the pause between
-/// attempts.
+/// The maximum number of attempts to read two clocks while a thread sleeps.
 const MAX_READINGS: u32 = 20;
+/// The pause between these attempts.
 const READING_PAUSE: Duration = Duration::from_micros(50);
 
 /// The processes of a daemon on this machine.

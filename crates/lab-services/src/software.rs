@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_supported_server_is_taken() {
+    fn the_newest_supported_server_is_selected() {
         let software = &POSTGRESQL.software;
         let versions = ["9.6.24", "16.1", "15.18"];
         let folders = versions.map(|v| fake(software, &format!("postgres (PostgreSQL) {v}")));

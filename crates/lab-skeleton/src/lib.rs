@@ -65,7 +65,7 @@ pub enum Error {
     /// A file cannot be written.
     #[error("cannot write {}: {reason}", path.display())]
     Write {
-        /// The file.
+        /// The file that cannot be written.
         path: PathBuf,
         /// The error from the operating system.
         reason: io::Error,

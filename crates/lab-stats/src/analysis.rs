@@ -33,7 +33,7 @@ pub enum Verdict {
 /// factors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fit {
-    /// The subject.
+    /// The subject whose times or costs were fitted.
     pub subject: SubjectId,
     /// The index into the plan's cases.
     pub case: CaseId,
@@ -88,11 +88,11 @@ pub struct PredictedPeak {
 /// A subject that was excluded from comparison at one point or at all points, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Exclusion {
-    /// The subject.
+    /// The subject that was excluded.
     pub subject: SubjectId,
     /// The point. `None` means all points.
     pub point: Option<PointId>,
-    /// The reason.
+    /// The reason for the exclusion.
     #[serde(flatten)]
     pub reason: ExclusionReason,
 }

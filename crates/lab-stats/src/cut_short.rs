@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The proposed time budget is the estimate multiplied by this factor.
 const SPARE: f64 = 1.25;
 
-/// Returns the exclusions.
+/// Returns the exclusions due to pilots that were cut short.
 ///
 /// If the baseline's pilot was cut short at a point, nothing is compared at that point.
 pub(crate) fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {

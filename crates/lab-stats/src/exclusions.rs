@@ -90,7 +90,9 @@ pub fn is_alone(run: &Run, plan: &Plan) -> bool {
 }
 
 fn concerns(failure: &Failure, subject: SubjectId, point: PointId) -> bool {
-    failure.subject == subject && failure.point.is_none_or(|p| p == point)
+    failure.spoils_values()
+        && failure.subject == subject
+        && failure.point.is_none_or(|p| p == point)
 }
 
 fn failures(run: &Run, plan: &Plan) -> Vec<Exclusion> {
@@ -107,6 +109,7 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     };
     run.failures
         .iter()
+        .filter(|failure| failure.spoils_values())
         .filter(is_planned)
         .map(exclusion)
         .collect()

@@ -51,13 +51,13 @@ enum GateMetric {
 pub struct JudgedGate {
     /// The condition as the user wrote it.
     pub condition: String,
-    /// The subject.
+    /// The subject that was judged.
     pub subject: SubjectId,
     /// The point. `None` means the whole run.
     pub point: Option<PointId>,
     /// The judged metric. A condition on `any` is judged for each metric with a verdict.
     pub metric: Metric,
-    /// The decision.
+    /// The outcome of the condition: passed, failed or inconclusive.
     pub decision: Decision,
     /// The judged value, or the reason why no value was judged.
     pub found: GateFound,
@@ -78,7 +78,7 @@ pub enum GateFound {
     },
     /// The subject's value divided by the baseline's value.
     Ratio {
-        /// The baseline.
+        /// The subject whose value is the divisor.
         baseline: SubjectId,
         /// The ratio. Its confidence level is 0 if both values are counts.
         ratio: Interval,
@@ -87,6 +87,16 @@ pub enum GateFound {
         /// The limit that the user requested, if it was raised because two copies of the baseline
         /// differ.
         raised_from: Option<f64>,
+    },
+    /// A lower percentile than the condition's, which has no interval of its own. The lower bound
+    /// of its interval exceeds the limit, and so does the condition's percentile.
+    LowerPercentile {
+        /// The lower percentile.
+        metric: Metric,
+        /// Its value in ns.
+        value: Interval,
+        /// The limit in ns.
+        limit: f64,
     },
     /// The server was overloaded, so its response times exceed any limit.
     Overloaded,
@@ -389,12 +399,29 @@ fn judge_value(
     if !server.is_measured() {
         return unknown(InconclusiveReason::NothingMeasured);
     }
-    if server.grows_without_limit(metric) && relation.holds(f64::INFINITY, bound) {
-        return (Decision::Failed, GateFound::Overloaded);
+    if server.grows_without_limit(metric) {
+        let decision = Decision::for_value(relation, f64::INFINITY, bound);
+        return (decision, GateFound::Overloaded);
     }
     let value = match server.value_of(metric) {
         Ok(value) => value,
-        Err(reason) => return unknown(reason),
+        Err(reason) => {
+            let lower = server.lower_percentile(metric);
+            let exceeds = |(_, value): &(Metric, Interval)| {
+                relation.is_upward() && relation.holds(value.low, bound)
+            };
+            return match lower.filter(exceeds) {
+                Some((metric, value)) => (
+                    Decision::Failed,
+                    GateFound::LowerPercentile {
+                        metric,
+                        value,
+                        limit: bound,
+                    },
+                ),
+                None => unknown(reason),
+            };
+        }
     };
     let decision = match value.interval().filter(|interval| interval.level > 0.0) {
         Some(interval) => Decision::for_interval(relation, interval, bound, 0.0),
@@ -580,7 +607,7 @@ pub struct ChangeCondition {
 pub struct JudgedChange<'b> {
     /// The condition as the user wrote it.
     pub condition: String,
-    /// The decision.
+    /// The outcome of the condition: passed, failed or inconclusive.
     pub decision: Decision,
     /// The change, or `None` if the runs have no comparable value of the condition's metric.
     pub found: Option<(&'b Changed, Interval)>,
@@ -622,7 +649,7 @@ impl ChangeCondition {
         let requested = 1.0 + self.change;
         let is_meant = |changed: &&Changed| {
             let names = self.metric.as_ref().is_none_or(|m| *m == changed.metric);
-            // The second copy of the baseline shows the noise only.
+            // The second copy of the baseline shows only noise.
             names && !(changed.relative && changed.reference)
         };
         let judged = between.judged().filter(is_meant).map(|changed| {
@@ -710,6 +737,21 @@ impl Measurement<'_> {
             && self.value(metric).is_none()
             && self.count(&Metric::SERVED) > 0
             && self.results.is_overloaded(self.subject, self.point)
+    }
+
+    /// Returns the highest percentile below a percentile that has an interval, with its value.
+    fn lower_percentile(&self, metric: &GateMetric) -> Option<(Metric, Interval)> {
+        let GateMetric::Metric(metric) = metric else {
+            return None;
+        };
+        let part = part_of_10_000(metric)?;
+        let is_lower = |other: &&Metric| part_of_10_000(other).is_some_and(|p| p < part);
+        let mut lower = RESPONSE_TIMES.iter().rev().filter(is_lower);
+        lower.find_map(|other| {
+            let value = self.value(other)?;
+            let interval = value.interval().filter(|interval| interval.level > 0.0)?;
+            Some((other.clone(), *interval))
+        })
     }
 
     /// Returns the value, with its interval if there is one, or the reason why there is no value.

@@ -7,7 +7,7 @@ use crate::order;
 use lab_model::{Block, PointId, SubjectId};
 use std::collections::BTreeMap;
 
-/// The number of buckets that contain a single latency each, from 0 ns on.
+/// The number of buckets that contain a single latency each, starting at 0 ns.
 ///
 /// For longer latencies, there are [`BUCKETS_PER_WIDTH`] buckets of each width.
 const SINGLE_VALUE_BUCKETS: u32 = 64;

@@ -67,7 +67,8 @@ impl PilotTime {
         (rest * MAX_FRACTIONS / left).min(free).max(self.reserved)
     }
 
-    /// Returns true if the time is enough for pilots that need the times `needed`, in this order.
+    /// Returns true if there is enough time for pilots that take the durations in `needed`, in this
+    /// order.
     pub(crate) fn suffices(self, needed: &[Duration]) -> bool {
         let mut spent = Duration::ZERO;
         needed.iter().enumerate().all(|(done, &time)| {
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn pilots_never_take_more_than_their_part() {
+    fn pilots_never_exceed_their_time() {
         for seconds in [1, 7, 30, 60] {
             let all = SECOND * seconds;
             for need in [5, 50, 500, 5000].map(Duration::from_millis) {
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_pilots_have_a_share_whatever_the_others_took() {
+    fn the_last_pilots_always_have_time() {
         for pilots in [2, 9, 264] {
             let all = SECOND * 54;
             let time = PilotTime::divide(all, pilots);
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn all_pilots_have_a_tenth_of_the_budget_and_more_only_where_they_need_it() {
+    fn pilots_have_a_tenth_of_the_budget_or_more_if_needed() {
         let all = |budget_s, pilots| part_of_budget(SECOND * budget_s, pilots);
         assert_eq!(all(600, 240), SECOND * 60);
         assert_eq!(all(600, 280), SECOND * 70);

@@ -51,7 +51,7 @@ pub struct Forecast {
 pub struct NamedReason {
     /// The subject's name.
     pub subject: String,
-    /// The reason.
+    /// The reason why the subject would not be compared.
     pub reason: ExclusionReason,
 }
 

@@ -113,8 +113,8 @@ fn spread(means: &[(f64, f64)], multiple: f64) -> f64 {
         .sum()
 }
 
-/// Finds the argument at which a function reaches a value. The function must decrease for arguments
-/// from 0 on.
+/// Finds the argument at which a function reaches a value. The function must decrease for all
+/// arguments of at least 0.
 ///
 /// Returns 0 if the function starts below the value, and infinity if it stays above the value.
 fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The warm-up of a server for a case, and the state of the server during its turns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ServerAge {
-    /// The server.
+    /// The server whose age was determined.
     pub subject: SubjectId,
     /// The point at which the pilot measured the server.
     pub point: PointId,
@@ -29,7 +29,7 @@ pub struct ServerAge {
     pub expected_ns: Option<f64>,
     /// The number of processes whose turns count.
     pub processes: u32,
-    /// The number of these processes whose turns were not at the steady level.
+    /// The number of processes whose turns count but were not at the steady level.
     pub processes_off: u32,
     /// The state of the server during its turns.
     pub state: AgeState,

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 /// A setting of a subject that differs from the baseline's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The subject.
+    /// The subject whose setting differs.
     pub subject: SubjectId,
-    /// The point.
+    /// The point at which the settings were read.
     pub point: PointId,
     /// The key of the setting.
     pub key: String,

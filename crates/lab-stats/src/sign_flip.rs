@@ -373,7 +373,7 @@ impl FlipLimits {
     fn interval(&self, index: usize, merged: &MergedValues, alpha: f64) -> Option<(Interval, f64)> {
         let estimate = merged.center()?;
         let statistic_at = |center: f64| studentized(&merged.values, center);
-        // Sums of the same numbers in another order differ in the last bits.
+        // Sums of the same numbers in a different order differ in the last bits.
         let observed = statistic_at(0.0) * (1.0 - 1e-9);
         let greater = self.about_zero.partition_point(|other| *other >= observed);
         let p = greater as f64 / self.about_zero.len() as f64;

@@ -214,8 +214,8 @@ impl Correlated {
     }
 }
 
-/// Returns the largest statistic over all comparisons for each flip of each run without a
-/// difference, in descending order.
+/// Returns the statistics of runs without a difference, in descending order: for each flip of each
+/// run, the largest statistic over all comparisons.
 fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
     let blocks = flips.blocks();
     let mut all: Vec<f64> = Vec::new();

@@ -15,13 +15,13 @@ use crate::table::BatchTable;
 use lab_model::{Pilot, Plan, PointId, Run, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Turns are above the pilot's level if their difference from it, in logarithms, exceeds this value
-/// by more than random variation.
+/// Turns are above the pilot's level if they exceed that level, in logarithms, by more than this
+/// value plus random variation.
 const TOLERANCE: f64 = 0.15;
-/// Turns are below the pilot's level if their difference from it, in logarithms, exceeds this value
-/// by more than random variation. The pilot was then not steady yet.
+/// Turns are below the pilot's level if that level exceeds theirs, in logarithms, by more than this
+/// value plus random variation. The pilot was then not steady yet.
 ///
-/// Up to this difference, it is more likely that the process of the pilot was unusually slow.
+/// A smaller difference more likely means that the process of the pilot was unusually slow.
 const TOLERANCE_BELOW: f64 = 0.4;
 /// The probability of a false alarm about any comparison of a run.
 const ALPHA: f64 = 0.05;

@@ -101,9 +101,9 @@ impl Margin {
 /// The side that a ratio favors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
-    /// The subject.
+    /// The ratio favors the subject.
     Subject,
-    /// The baseline.
+    /// The ratio favors the baseline.
     Baseline,
     /// Neither: the two are equivalent.
     Neither,

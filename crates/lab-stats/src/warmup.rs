@@ -33,7 +33,7 @@ const NEIGHBORS: usize = 3;
 /// The warm-up class of a process, and the first batch of the steady ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behavior {
-    /// The class.
+    /// The class of the process's warm-up.
     pub class: WarmUp,
     /// The index of the first steady batch. `None` means that there is no steady state.
     pub steady_from: Option<usize>,

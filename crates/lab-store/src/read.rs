@@ -775,7 +775,7 @@ fn count_columns(db: &Connection, table: &str) -> rusqlite::Result<String> {
     Ok(columns?.join(", "))
 }
 
-/// Reads the counts from their columns, of which `first` is the first.
+/// Reads the counts from their columns, starting with column `first`.
 ///
 /// A column that was added to the file later has no value in older rows.
 fn counts_of(r: &Row, first: usize) -> rusqlite::Result<LoadCounts> {

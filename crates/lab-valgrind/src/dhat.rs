@@ -14,8 +14,9 @@ use std::io::BufRead;
 
 const TOOL: &str = "DHAT";
 const VERSION: u32 = 2;
-/// The maximum number of program points and of stack frames in a file.
+/// The maximum number of program points and of distinct frames in a file.
 const MAX_ENTRIES: usize = 1 << 22;
+/// The maximum number of stack frames of a program point.
 const MAX_FRAMES: usize = 1024;
 
 /// The heap blocks of a program.

@@ -38,7 +38,7 @@ pub enum ProfileError {
     /// The file has too many items of a kind.
     #[error("the file has more than {most} {items}: profile a shorter section of the program")]
     TooMuch {
-        /// The maximum number of these items.
+        /// The maximum number of items of this kind.
         most: usize,
         /// The kind of items, in the plural.
         items: &'static str,

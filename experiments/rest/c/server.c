@@ -376,7 +376,8 @@ static void drop_those(server *server, bool all, time_t silent_since)
     }
 }
 
-/* Waits for events, up to a timeout in ms, and handles them. Returns true if `until` is readable. */
+/* Waits for events, up to a timeout in ms, and handles them. Returns true if the descriptor that stops the server is
+   readable. */
 static bool turn(server *server, int ms)
 {
     struct epoll_event events[EVENTS];

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_what_was_done_at_once() {
+    fn merges_concurrent_operations() {
         let mut first = Laps {
             start: 20,
             end: 90,

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_an_argument() {
+    fn rejects_invalid_arguments() {
         for word in [
             "", "a", "=1", "A=1", "1a=1", "a-b=1", "é=1", "a=%", "a=%2", "a=%zz", "a=%+1", "a=x=y",
             "a=\t", "a=%ff", "a=é",
@@ -249,7 +249,7 @@ mod tests {
         }
 
         #[test]
-        fn a_spoilt_command_never_panics(
+        fn a_damaged_command_never_panics(
             at in 0..60_usize,
             byte in prop::sample::select(b" =%&?\0\x80\xffaZ09".to_vec()),
         ) {

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeline_has_the_longest_of_each_tenth_of_a_second() {
+    fn a_timeline_has_the_maximum_of_each_tenth_of_a_second() {
         let mut work = Work::default();
         work.note(0, 7);
         work.note(99_999_999, 5);

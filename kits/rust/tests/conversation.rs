@@ -185,7 +185,7 @@ fn says_hello() {
 }
 
 #[test]
-fn does_nothing_so_many_times() {
+fn performs_the_requested_operations() {
     let answers = replies(&[
         "open case=noop seed=0",
         "verify",
@@ -205,7 +205,7 @@ fn does_nothing_so_many_times() {
 
 /// Expects the same sums as the tests of the kits in other languages.
 #[test]
-fn begins_the_sequence_anew_in_each_batch() {
+fn restarts_the_sequence_in_each_batch() {
     for (operations, check) in [
         (1, 7191089600892374487_u64),
         (2, 7500778973487330291),
@@ -233,7 +233,7 @@ fn begins_the_sequence_anew_in_each_batch() {
 }
 
 #[test]
-fn tells_the_latencies_of_what_is_done_at_once() {
+fn reports_the_latencies_of_concurrent_operations() {
     let answers = replies(&[
         "open case=at_once seed=7",
         "run operations=1000",
@@ -276,7 +276,7 @@ fn workers_share_the_operations() {
 }
 
 #[test]
-fn workers_without_laps_tell_no_latencies() {
+fn workers_without_laps_report_no_latencies() {
     let answers = replies(&[
         "open case=count seed=7 laps=no threads=16",
         "run operations=3",
@@ -318,7 +318,7 @@ fn metrics_are_decimal_numbers_of_a_run() {
 }
 
 #[test]
-fn gives_back_every_character_of_a_setting() {
+fn returns_every_character_of_a_setting() {
     let answers =
         replies(&["open case=echo seed=7 text=%01%0a%20%22%25%3d%3F%7f%c3%A9%41z9-._~/:,+"]);
     assert_eq!(
@@ -328,7 +328,7 @@ fn gives_back_every_character_of_a_setting() {
 }
 
 #[test]
-fn refuses_what_is_out_of_order() {
+fn rejects_commands_out_of_order() {
     let no_case = refused("no case is open");
     let answers = replies(&[
         "verify",
@@ -353,7 +353,7 @@ fn refuses_what_is_out_of_order() {
 }
 
 #[test]
-fn refuses_wrong_arguments_and_goes_on() {
+fn rejects_invalid_arguments_and_continues() {
     for (command, message) in [
         ("open seed=7", "the argument case is missing"),
         ("open case=echo text=x", "the argument seed is missing"),
@@ -389,7 +389,7 @@ fn refuses_wrong_arguments_and_goes_on() {
 }
 
 #[test]
-fn says_what_it_does_not_have() {
+fn reports_unsupported_cases() {
     let answers = replies(&[
         "open case=other seed=7",
         "open case=echo seed=7 text=unsupported",
@@ -463,7 +463,7 @@ fn ends_at_quit_and_with_the_input() {
 }
 
 #[test]
-fn a_lab_that_is_gone_is_an_error() {
+fn a_closed_output_is_an_error() {
     struct ClosedOutput;
     impl Write for ClosedOutput {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {

@@ -23,7 +23,7 @@ fn start() -> Child {
 }
 
 #[test]
-fn answers_until_quit_and_exits_well() {
+fn replies_until_quit_and_exits_successfully() {
     let mut subject = start();
     let mut commands = subject.stdin.take().unwrap();
     let mut replies = BufReader::new(subject.stdout.take().unwrap())
@@ -55,7 +55,7 @@ fn answers_until_quit_and_exits_well() {
 }
 
 #[test]
-fn the_end_of_the_input_is_a_good_end() {
+fn the_end_of_the_input_is_a_successful_exit() {
     let mut subject = start();
     drop(subject.stdin.take());
     assert!(subject.wait().unwrap().success());

@@ -408,7 +408,8 @@ private
    type Queue_List is array (Queue_Kind) of Queue;
    type Schedule_List is array (Schedule_Number) of Queue;
 
-   type Atomic_Weight is new Total_Weight with Atomic;
+   type Atomic_Weight is range 0 .. 2 ** 63 - 1 with Size => 64, Atomic;
+   --  Not derived from Total_Weight: programs of Ada 2012 could not instantiate this package.
 
    type Order is limited record
       Queues       : Queue_List;

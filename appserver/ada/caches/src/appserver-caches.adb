@@ -435,7 +435,7 @@ package body Appserver.Caches is
             Load.Variable.Result.Wait (Outcome);
          or
             delay until Deadline;
-            raise Load_Timeout;
+            raise Load_Timeout with "another task did not load the element within the timeout";
          end select;
       end if;
       case Outcome is

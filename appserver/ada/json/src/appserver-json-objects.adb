@@ -22,7 +22,20 @@ package body Appserver.JSON.Objects is
       end return;
    end Name_Of;
 
-   Names : constant array (Member) of Member_Name := [for Current in Member => Name_Of (Current)];
+   type Name_List is array (Member) of Member_Name;
+
+   --  Not an iterated aggregate: programs of Ada 2012 could not instantiate this package.
+
+   function All_Names return Name_List is
+   begin
+      return Result : Name_List do
+         for Current in Member loop
+            Result (Current) := Name_Of (Current);
+         end loop;
+      end return;
+   end All_Names;
+
+   Names : constant Name_List := All_Names;
 
    type Marks is array (Member) of Boolean;
 

@@ -630,6 +630,24 @@ package body Appserver.JSON.Readers is
       end if;
    end Next_Text;
 
+   function Next_Text (Self : in out Reader; Source : String) return String is
+   begin
+      Expect (Self, Source, Text_Value);
+      if Self.Has_Failed then
+         return "";
+      elsif not Self.Escaped then
+         return Self.Raw (Source);
+      end if;
+      declare
+         Into : String (1 .. Self.Ends - Self.Begins);
+         --  A decoded text is not longer than its escapes
+         Last : Natural;
+      begin
+         Self.Read_Text (Source, Into, Last);
+         return Into (1 .. Last);
+      end;
+   end Next_Text;
+
    procedure Skip (Self : in out Reader; Source : String) is
       Open : Natural := 0;
    begin

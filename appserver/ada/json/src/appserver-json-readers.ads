@@ -202,6 +202,13 @@ package Appserver.JSON.Readers is
    --  @param Into receives the decoded characters, in Into (Into'First .. Last)
    --  @param Last set to the index of the last decoded character
 
+   function Next_Text (Self : in out Reader; Source : String) return String;
+   --  Decodes the next text. It may be as long as the source: for texts of limited length, use the
+   --  procedure.
+   --  @param Self the reader
+   --  @param Source the text
+   --  @return the decoded characters
+
    procedure Skip (Self : in out Reader; Source : String);
    --  Skips the next value of any kind.
    --  @param Self the reader

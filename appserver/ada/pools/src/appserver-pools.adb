@@ -938,8 +938,11 @@ package body Appserver.Pools is
       end if;
       case Place.Outcome is
          when Served => null;
-         when Queued => raise Pool_Timeout;
-         when Closed => raise Pool_Closed;
+         when Queued =>
+            raise Pool_Timeout with
+              "no resource became available within the timeout; the size of the pool is"
+              & Self.Pool.Size'Image;
+         when Closed => raise Pool_Closed with "the pool is closed";
       end case;
    end Wait_For_Slot;
 

@@ -532,12 +532,17 @@ package body Appserver.Processes is
       Status : Exit_Status;
    begin
       Child.Start (Program, Arguments, Options, Duration'Min (Timeout, Start_Timeout));
-      Write_Input (Child, Input, Limit);
-      Child.Close_Input;
-      for From in Source loop
-         Await_End (Child, From, Limit);
-      end loop;
-      Await_Exit (Child, Status, Limit);
+      begin
+         Write_Input (Child, Input, Limit);
+         Child.Close_Input;
+         for From in Source loop
+            Await_End (Child, From, Limit);
+         end loop;
+         Await_Exit (Child, Status, Limit);
+      exception
+         when Timeout_Error =>
+            raise Timeout_Error with Program & " did not exit within the timeout";
+      end;
       return
         (Status => Status,
          Output => To_Unbounded_String (Child.Read_All (Output)),

@@ -36,7 +36,7 @@ package body Any_Cache_Tests is
          Tracked.Await_Live (Live_Before);
       end if;
       Assert (Tracked.Live = Live_Before, "left:" & Integer'Image (Tracked.Live - Live_Before));
-      Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
+      Assert (Tracked.Failures = 0, "used after it was freed:" & Tracked.Failures'Image);
    end Expect_Nothing_Left;
 
    Missing : constant := -1;
@@ -74,7 +74,7 @@ package body Any_Cache_Tests is
          for Key in 1 .. Size loop
             Put (Map, Key, Key);
          end loop;
-         Assert ((for all Key in 1 .. Size => Found (Map, Key) = Key), "all are found");
+         Assert ((for all Key in 1 .. Size => Found (Map, Key) = Key), "all keys are found");
          for Key in 1 .. Size loop
             if Key mod 3 = 0 then
                Map.Remove (Key);
@@ -87,12 +87,12 @@ package body Any_Cache_Tests is
                Found (Map, Key) =
                  (case Key mod 3 is
                      when 0 => Missing, when 1 => 1_000 + Key, when others => Key)),
-            "removed, replaced, left");
+            "removed, replaced and remaining elements");
          Assert (Map.Length = Size - Size / 3, "length");
          Map.Clear;
          Assert (Map.Length = 0 and then Found (Map, 2) = Missing, "cleared");
          Put (Map, 2, 5);
-         Assert (Found (Map, 2) = 5, "and used again");
+         Assert (Found (Map, 2) = 5, "the key is found after it was put again");
       end;
       Expect_Nothing_Left;
    end Alone;
@@ -105,7 +105,7 @@ package body Any_Cache_Tests is
       begin
          for Turn in 1 .. 1_000 loop
             Put (Map, Turn mod (2 * Capacity + 1), Turn);
-            Assert (Found (Map, Turn mod (2 * Capacity + 1)) = Turn, "the newest is there");
+            Assert (Found (Map, Turn mod (2 * Capacity + 1)) = Turn, "the newest key is found");
             Assert (Map.Length <= Capacity, "bounded");
          end loop;
          Assert (Map.Length = Capacity, "full");
@@ -125,8 +125,8 @@ package body Any_Cache_Tests is
       Put (Brief, 1, 1);
       Put (Long, 1, 1);
       delay 0.02;
-      Assert (Found (Brief, 1) = Missing, "its time is over");
-      Assert (Found (Long, 1) = 1, "its time is not over");
+      Assert (Found (Brief, 1) = Missing, "the entry has expired");
+      Assert (Found (Long, 1) = 1, "the entry has not expired");
    end Expires;
 
    --  If the capacity is unlimited, only expiry frees memory
@@ -140,10 +140,10 @@ package body Any_Cache_Tests is
       end loop;
       delay 0.05;
       Put (Brief, 501, 501);
-      Assert (Brief.Length = 1, "a put removes the old ones:" & Brief.Length'Image);
+      Assert (Brief.Length = 1, "a put removes expired entries:" & Brief.Length'Image);
       delay 0.05;
       Brief.Remove_Expired;
-      Assert (Brief.Length = 0, "and so does Remove_Expired:" & Brief.Length'Image);
+      Assert (Brief.Length = 0, "Remove_Expired removes expired entries:" & Brief.Length'Image);
       Expect_Nothing_Left;
    end Frees_Expired;
 
@@ -196,9 +196,9 @@ package body Any_Cache_Tests is
       Expect_No_Removal (No_Hash);
       Expect_No_Removal (No_Compare);
       Assert (Map.Length = Size + 1, "length" & Map.Length'Image);
-      Assert ((for all Key in 1 .. Size => Found (Map, Key) = Key), "as it was");
+      Assert ((for all Key in 1 .. Size => Found (Map, Key) = Key), "the entries are unchanged");
       Put (Map, 5, 50);
-      Assert (Found (Map, 5) = 50, "and used again");
+      Assert (Found (Map, 5) = 50, "the cache is usable after an exception");
       Map.Clear;
       Expect_Nothing_Left;
    end Write_Fails;
@@ -262,7 +262,7 @@ package body Any_Cache_Tests is
             end;
          end if;
          Goes_On := True;
-         Assert (Again = Reloaded, Text & ": the next one gets" & Again'Image);
+         Assert (Again = Reloaded, Text & ": the next call gets" & Again'Image);
       end;
       Assert (Got in 1 .. 3, Text & ": the loading task gets" & Got'Image);
       Assert (Found (Map, 7) = Left, Text & ": the cache has" & Integer'Image (Found (Map, 7)));
@@ -316,7 +316,7 @@ package body Any_Cache_Tests is
       Changed_While_Loading (Map, Replace'Access, 3, 3, "put");
       Map.Clear;
       Changed_While_Loading (Map, Replace_And_Remove'Access, Missing, Missing, "put, removed");
-      Changed_While_Loading (Small, Push_Out'Access, Missing, Missing, "put, pushed out");
+      Changed_While_Loading (Small, Push_Out'Access, Missing, Missing, "put, evicted");
       Map.Clear;
       Changed_While_Loading (Map, Change_Another'Access, Missing, 1, "another key");
    end Stale_Load;
@@ -401,7 +401,7 @@ package body Any_Cache_Tests is
          Goes_On := True;
          Assert (not Started, "it waited for a load that does not end");
       end;
-      Assert (Found (Map, 1) = 1, "the load went on");
+      Assert (Found (Map, 1) = 1, "the load continued");
    end Load_Is_Silent;
 
    procedure Loaded_Once (T : in out Fixture) is
@@ -421,7 +421,8 @@ package body Any_Cache_Tests is
          pragma Unreferenced (Number);
       begin
          for Key in 1 .. 10 loop
-            Assert (Tracked.Number (Map.Get_Or_Load (Key, Load'Access)) = 2 * Key, "the element");
+            Assert
+              (Tracked.Number (Map.Get_Or_Load (Key, Load'Access)) = 2 * Key, "the loaded element");
          end loop;
       end Work;
 
@@ -457,7 +458,9 @@ package body Any_Cache_Tests is
       procedure Work (Number : Positive) is
       begin
          if Number = Tasks then
-            Assert (Tracked.Number (Map.Get_Or_Load (50, Load'Access)) = 50, "others go on");
+            Assert
+              (Tracked.Number (Map.Get_Or_Load (50, Load'Access)) = 50,
+               "loads of other keys continue");
          else
             Assert (Tracked.Number (Map.Get_Or_Load (1, Fail'Access)) = 1, "unreachable");
          end if;
@@ -468,15 +471,17 @@ package body Any_Cache_Tests is
 
    begin
       Parallel.Run (Tasks, Work'Access);
-      Assert (Failures.Value = Tasks - 1, "all that waited for it get the exception");
+      Assert (Failures.Value = Tasks - 1, "all waiting tasks get the exception");
       Assert (Found (Map, 1) = Missing, "nothing is put");
-      Assert (Tracked.Number (Map.Get_Or_Load (1, Load'Access)) = 1, "the next one loads again");
-      Assert (Tracked.Number (Map.Get_Or_Load (7, Load_Other'Access)) = 8, "asks for another key");
+      Assert (Tracked.Number (Map.Get_Or_Load (1, Load'Access)) = 1, "the next call loads again");
+      Assert
+        (Tracked.Number (Map.Get_Or_Load (7, Load_Other'Access)) = 8,
+         "a load that requests another key");
       begin
          Assert (Tracked.Number (Map.Get_Or_Load (20, Load_Itself'Access)) = 20, "unreachable");
       exception
          when Program_Error =>
-            Assert (Found (Map, 20) = Missing, "asks for itself");
+            Assert (Found (Map, 20) = Missing, "a load that requests its own key");
       end;
    end Load_Fails;
 
@@ -514,9 +519,11 @@ package body Any_Cache_Tests is
       end Work;
    begin
       Parallel.Run (Tasks, Work'Access);
-      Assert (Caught.Value = Tasks, "all fail:" & Caught.Value'Image);
+      Assert (Caught.Value = Tasks, "all calls fail:" & Caught.Value'Image);
       Assert (Maps (0).Length = 0 and then Maps (1).Length = 0, "nothing is put");
-      Assert (Tracked.Number (Maps (0).Get_Or_Load (0, Load'Access)) = 0, "and used again");
+      Assert
+        (Tracked.Number (Maps (0).Get_Or_Load (0, Load'Access)) = 0,
+         "the cache is usable after an exception");
    end Loads_In_A_Circle;
 
    procedure Load_Aborted (T : in out Fixture) is
@@ -548,7 +555,7 @@ package body Any_Cache_Tests is
          Item : Tracked.Item;
       begin
          Item := Map.Get_Or_Load (1, Load'Access);
-         Assert (Tracked.Number (Item) = 2, "loaded by the one that waited");
+         Assert (Tracked.Number (Item) = 2, "loaded by a task that waited");
       end Second;
 
    begin
@@ -562,7 +569,7 @@ package body Any_Cache_Tests is
             Waits : Second;
          begin
             delay 0.005;
-            Assert (not Waits'Terminated, "it waits");
+            Assert (not Waits'Terminated, "the task waits");
             abort First;
          end;
       end;
@@ -601,7 +608,7 @@ package body Any_Cache_Tests is
 
       procedure Get_Blocked is
       begin
-         Assert (Found (Map, Blocked_Compare) = Missing, "it is not there");
+         Assert (Found (Map, Blocked_Compare) = Missing, "the key is not in the cache");
       end Get_Blocked;
 
       procedure Remove_Blocked is
@@ -737,7 +744,7 @@ package body Any_Cache_Tests is
       begin
          for Turn in 1 .. Turns loop
             Put (Map, Own, Turn);
-            Assert (Found (Map, Own) = Turn, "its own element");
+            Assert (Found (Map, Own) = Turn, "the task's own element");
             Put (Map, Slow_Compare, 1);
             Map.Remove (Own);
             Assert (Found (Map, Own) = Missing, "removed");
@@ -762,9 +769,9 @@ package body Any_Cache_Tests is
                when Item_Caches.Failed => Failures := Failures + 1;
             end;
             Put (Map, Own, Number);
-            Assert (Found (Map, Own) = Number, "its own element");
+            Assert (Found (Map, Own) = Number, "the task's own element");
          end loop;
-         Assert (Failures = Turns, "each of them fails");
+         Assert (Failures = Turns, "each call fails");
       end Use_Failing;
 
       procedure Work (Number : Positive) is
@@ -779,8 +786,10 @@ package body Any_Cache_Tests is
       Parallel.Run (2 * Last, Work'Access);
       Assert (Map.Length = 2 * Last + 1, "length:" & Map.Length'Image);
       for Number in 1 .. Last loop
-         Assert (Found (Map, Slow_Compare - Number) = Number, "a slow one");
-         Assert (Found (Map, No_Compare - Number) = Number, "one whose neighbor fails");
+         Assert (Found (Map, Slow_Compare - Number) = Number, "a key with a slow comparison");
+         Assert
+           (Found (Map, No_Compare - Number) = Number,
+            "a key in the same bucket as a key whose comparison fails");
       end loop;
       Map.Clear;
       Expect_Nothing_Left;
@@ -810,14 +819,14 @@ package body Any_Cache_Tests is
                while Count < Size loop
                   if Count > 0 then
                      Key := 1 + (7 * Key + Number) mod Count;
-                     Assert (Found (Map, Key) = Key, "it is there:" & Key'Image);
+                     Assert (Found (Map, Key) = Key, "the key is found:" & Key'Image);
                   end if;
                end loop;
             end if;
          end Work;
       begin
          Parallel.Run (3, Work'Access);
-         Assert ((for all Key in 1 .. Size => Found (Map, Key) = Key), "all are there");
+         Assert ((for all Key in 1 .. Size => Found (Map, Key) = Key), "all keys are found");
       end Round;
    begin
       Stress_Time.Repeat (Round'Access);
@@ -845,10 +854,10 @@ package body Any_Cache_Tests is
          end Work;
       begin
          Parallel.Run (Tasks, Work'Access);
-         Assert (Map.Length = Tasks * Each, "all are in:" & Map.Length'Image);
+         Assert (Map.Length = Tasks * Each, "all entries are in the cache:" & Map.Length'Image);
          Assert
            ((for all Key in 1 .. Tasks * Each =>
-               Found (Map, Key) = (Key - 1) mod Tasks + 1), "each with its element");
+               Found (Map, Key) = (Key - 1) mod Tasks + 1), "each key has its element");
       end Round;
 
    begin
@@ -879,7 +888,7 @@ package body Any_Cache_Tests is
                end case;
             else
                Item := Found (Map, Key);
-               Assert (Item in Missing | 2 * Key, "its element");
+               Assert (Item in Missing | 2 * Key, "the element of the key");
             end if;
          end loop;
       end Use_Map;
@@ -923,7 +932,7 @@ package body Any_Cache_Tests is
          end if;
          Assert
            (Tracked.Live - Live_Before <= Keys + 20 + 500,
-            "freed while it is used:" & Integer'Image (Tracked.Live - Live_Before));
+            "freed while the cache is used:" & Integer'Image (Tracked.Live - Live_Before));
       end Round;
 
    begin

@@ -39,7 +39,7 @@ package body Cache_Limit_Tests is
          Tracked.Await_Live (Live_Before);
       end if;
       Assert (Tracked.Live = Live_Before, "left:" & Integer'Image (Tracked.Live - Live_Before));
-      Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
+      Assert (Tracked.Failures = 0, "used after it was freed:" & Tracked.Failures'Image);
    end Expect_Nothing_Left;
 
    Missing : constant := -1;
@@ -83,7 +83,9 @@ package body Cache_Limit_Tests is
       for Key in 1_000 .. 2_000 loop
          Put (Map, Key, Key);
       end loop;
-      Assert ((for all Key in 1 .. 50 => Found (Map, Key) = Key), "a scan evicts what is read");
+      Assert
+        ((for all Key in 1 .. 50 => Found (Map, Key) = Key),
+         "a scan does not evict keys that are read");
       Assert (Map.Length = 100, "length:" & Map.Length'Image);
    end Scanned;
 
@@ -99,8 +101,8 @@ package body Cache_Limit_Tests is
       for Key in 1_000 .. 1_100 loop
          Put (Map, Key, Key);
       end loop;
-      Assert (Found (Map, 0) = 0, "a key that returns stays");
-      Assert (Found (Map, 20) = Missing, "others do not");
+      Assert (Found (Map, 0) = 0, "a key that is put again stays");
+      Assert (Found (Map, 20) = Missing, "keys that were put once do not stay");
    end Returns;
 
    --  The expected hits are the result of S3-FIFO in benches/cache_hit_rates.py, which remembers
@@ -189,14 +191,16 @@ package body Cache_Limit_Tests is
       Put (Map, 1, 4);
       Put (Map, 2, 6);
       Put (Map, 2, 11);
-      Assert (Found (Map, 2) = Missing and then Found (Map, 1) = 4, "not stored");
-      Expect_Removals ([(2, 6, Replaced), (2, 11, Size)], "the old one leaves, too");
+      Assert
+        (Found (Map, 2) = Missing and then Found (Map, 1) = 4,
+         "an element that is too heavy is not stored");
+      Expect_Removals ([(2, 6, Replaced), (2, 11, Size)], "the replaced element is removed, too");
       Assert (Tracked.Number (Map.Get_Or_Load (3, Load'Access)) = 20, "loaded");
-      Assert (Found (Map, 3) = Missing, "not stored");
+      Assert (Found (Map, 3) = Missing, "an element that is too heavy is not stored");
       Expect_Removals ([(3, 20, Size)], "reported");
       Put (Map, 4, 0);
       Put (Map, 5, 10);
-      Assert (Found (Map, 4) = 0, "it weighs nothing");
+      Assert (Found (Map, 4) = 0, "an element without weight is stored");
       Expect_Removals ([(1, 4, Size)], "evicted");
       Assert (Map.Weight = 10 and then Map.Length = 2, "weight:" & Map.Weight'Image);
    end Too_Heavy;
@@ -210,7 +214,7 @@ package body Cache_Limit_Tests is
          Put (Map, Key, 3);
       end loop;
       Put (Map, 1, 7);
-      Assert (Found (Map, 1) = 7 and then Found (Map, 3) = 3, "the others make room");
+      Assert (Found (Map, 1) = 7 and then Found (Map, 3) = 3, "other entries are evicted");
       Assert (Found (Map, 2) = Missing and then Map.Weight = 10, "weight:" & Map.Weight'Image);
    end Gets_Heavier;
 
@@ -228,22 +232,26 @@ package body Cache_Limit_Tests is
       Map.Put (2, Tracked.New_Item (2), Time_To_Live => 3);
       Map.Put (3, Tracked.New_Item (3), Time_To_Live => 1_000_000);
       Advance (3);
-      Assert (Found (Map, 2) = Missing and then Found (Map, 1) = 1, "the short one");
+      Assert
+        (Found (Map, 2) = Missing and then Found (Map, 1) = 1,
+         "the entry with its own, shorter time to live has expired");
       Advance (7);
-      Assert (Found (Map, 1) = Missing and then Found (Map, 3) = 3, "the default");
+      Assert
+        (Found (Map, 1) = Missing and then Found (Map, 3) = 3,
+         "the entry with the default time to live has expired");
       Map.Remove_Expired;
       Assert (Map.Length = 1, "length:" & Map.Length'Image);
       Expect_Removals ([(1, 1, Expired), (2, 2, Expired)], "both");
       Advance (999_989);
-      Assert (Found (Map, 3) = 3, "not yet");
+      Assert (Found (Map, 3) = 3, "the entry has not expired yet");
       Advance (1);
-      Assert (Found (Map, 3) = Missing, "the long one");
+      Assert (Found (Map, 3) = Missing, "the entry with the longest time to live has expired");
       Put (Map, 4, 4);
-      Assert (Map.Length = 1, "a put frees it:" & Map.Length'Image);
+      Assert (Map.Length = 1, "a put frees the expired entry:" & Map.Length'Image);
       Put (Plain, 1, 1);
       Plain.Put (2, Tracked.New_Item (2), Time_To_Live => 5);
       delay 0.02;
-      Assert (Found (Plain, 1) = 1 and then Found (Plain, 2) = Missing, "without options");
+      Assert (Found (Plain, 1) = 1 and then Found (Plain, 2) = Missing, "a cache without options");
       Plain.Remove_Expired;
       Assert (Plain.Length = 1, "length:" & Plain.Length'Image);
    end Own_Time_To_Live;
@@ -271,7 +279,7 @@ package body Cache_Limit_Tests is
             Advance (40);
             Assert (Found (Map, 4) = Missing, "expired");
             Assert ((for all Key in 2 .. 3 => Found (Map, Key) = Key), "kept");
-            Assert (Found (Map, 5) = 5, "put last");
+            Assert (Found (Map, 5) = 5, "the last element that was put");
          end;
       end loop;
    end Delayed_Writers;
@@ -306,11 +314,11 @@ package body Cache_Limit_Tests is
       Put (Map, 2, 2);
       for Turn in 1 .. 11 loop
          Advance (9);
-         Assert (Found (Map, 1) = 1, "it is read");
+         Assert (Found (Map, 1) = 1, "an entry that is read stays");
       end loop;
-      Assert (Found (Map, 2) = Missing, "it was not read");
+      Assert (Found (Map, 2) = Missing, "an entry that is not read expires");
       Advance (1);
-      Assert (Found (Map, 1) = Missing, "its time to live is over");
+      Assert (Found (Map, 1) = Missing, "the time to live has passed");
       Map.Remove_Expired;
       Assert (Map.Length = 0, "length:" & Map.Length'Image);
       for Key in 1 .. 1_000 loop
@@ -322,7 +330,7 @@ package body Cache_Limit_Tests is
       end loop;
       Advance (1);
       Put (Map, 1_001, 1_001);
-      Assert (Map.Length = 101, "a put frees the others:" & Map.Length'Image);
+      Assert (Map.Length = 101, "a put frees the other entries:" & Map.Length'Image);
    end After_Access;
 
    ---------------
@@ -353,16 +361,18 @@ package body Cache_Limit_Tests is
       Map.Configure ((Hooks with delta Refresh_After_Write => 10));
       Expect (1, "loaded");
       Advance (9);
-      Expect (1, "not due");
+      Expect (1, "the refresh is not due");
       Advance (1);
       Assert (Found (Map, 1) = 1, "Get does not load");
       Expect (2, "refreshed");
-      Expect (2, "not due again");
+      Expect (2, "the next refresh is not due");
       Expect_Removals ([(1, 1, Replaced)], "replaced");
       Advance (10);
-      Assert (Tracked.Number (Map.Get_Or_Load (1, Fail'Access)) = 2, "a failure keeps it");
+      Assert
+        (Tracked.Number (Map.Get_Or_Load (1, Fail'Access)) = 2,
+         "a failed refresh keeps the element");
       Advance (9);
-      Expect (2, "the next attempt is later");
+      Expect (2, "the next attempt is not due");
       Advance (1);
       Expect (3, "refreshed again");
    end Refreshed;
@@ -411,7 +421,7 @@ package body Cache_Limit_Tests is
             end if;
             Goes_On := True;
          end;
-         Assert (Seen = 1, "others get the current element:" & Seen'Image);
+         Assert (Seen = 1, "other tasks get the current element:" & Seen'Image);
          Assert (Got in 1 .. 2, "the loading task gets" & Got'Image);
          Assert
            (Found (Map, Key) = (if Is_Removed then Missing else 2),
@@ -450,7 +460,7 @@ package body Cache_Limit_Tests is
          Expect_Removals ([(1, 3, Size)], "evicted");
          Advance (10);
          Map.Remove (2);
-         Expect_Removals ([(2, 4, Expired)], "removed after its time");
+         Expect_Removals ([(2, 4, Expired)], "removed after it expired");
          Put (Map, 4, 6);
          Expect_Removals ([(3, 5, Expired)], "expired");
          Map.Clear;
@@ -458,11 +468,11 @@ package body Cache_Limit_Tests is
          Failing.Configure ((Listener => Fail'Access, others => <>));
          Put (Failing, 1, 1);
          Put (Failing, 1, 2);
-         Assert (Found (Failing, 1) = 2, "a failing listener");
-         Expect_Removals ([(1, 1, Replaced)], "is called");
+         Assert (Found (Failing, 1) = 2, "an exception of the listener is ignored");
+         Expect_Removals ([(1, 1, Replaced)], "the listener is called");
          Put (Map, 5, 7);
       end;
-      Expect_Removals ([1 .. 0 => <>], "not when the cache is finalized");
+      Expect_Removals ([1 .. 0 => <>], "the listener is not called when the cache is finalized");
       Expect_Nothing_Left;
    end Causes;
 
@@ -499,7 +509,8 @@ package body Cache_Limit_Tests is
             Evicted_Weight => 4, Expirations => 2),
          Map.Statistics'Image);
       Put (Silent, 1, 1);
-      Assert (Found (Silent, 1) = 1 and then Silent.Statistics.Hits = 0, "not enabled");
+      Assert
+        (Found (Silent, 1) = 1 and then Silent.Statistics.Hits = 0, "statistics are not enabled");
    end Counts;
 
    procedure Configured_Late (T : in out Fixture) is
@@ -544,7 +555,7 @@ package body Cache_Limit_Tests is
             for Turn in 1 .. Turns loop
                Key := (Turn * (2 * Number + 1)) mod 50;
                Put (Map, Key, Turn);
-               Assert (Found (Map, Key) in Missing .. 100_000, "an element");
+               Assert (Found (Map, Key) in Missing .. 100_000, "an element that was put");
                Assert (Tracked.Number (Map.Get_Or_Load (Key, Load'Access)) >= 0, "loaded");
                if Turn mod 7 = 0 then
                   Map.Remove (Key);
@@ -633,13 +644,14 @@ package body Cache_Limit_Tests is
                declare
                   Item : Item_State renames Items (Removal.Number);
                begin
-                  Assert (Item.Is_There and then Item.Key = Removal.Key, "it leaves once");
+                  Assert
+                    (Item.Is_There and then Item.Key = Removal.Key, "an element is removed once");
                   Item.Is_There := False;
                   Weight := Weight - Removal.Number mod 100;
                   Count := Count - 1;
                   case Removal.Cause is
                      when Expired  =>
-                        Assert (Is_Expired (Item), "it has not expired");
+                        Assert (Is_Expired (Item), "the removed element has expired");
                         Expected.Expirations := Expected.Expirations + 1;
                      when Replaced => Assert (Current (Item.Key) /= Removal.Number, "replaced");
                      when Explicit => Assert (Is_Removed in Item.Key | -2, "removed");
@@ -656,7 +668,7 @@ package body Cache_Limit_Tests is
             end loop;
             Assert (Map.Length = Count, "length" & Map.Length'Image & Count'Image);
             Assert (Map.Weight = Weight, "weight" & Map.Weight'Image & Weight'Image);
-            Assert (Weight <= Capacity, "too heavy");
+            Assert (Weight <= Capacity, "the entries are too heavy");
          end Check_Removals;
 
          function Is_There (Key : Key_Range) return Boolean is
@@ -676,7 +688,7 @@ package body Cache_Limit_Tests is
 
          function Load (Key : Integer) return Tracked.Item is
          begin
-            Assert (not Is_There (Key), "loaded without need");
+            Assert (not Is_There (Key), "a load of a key that is in the cache");
             Expected.Loads := Expected.Loads + 1;
             Add (Key, Time_To_Live);
             return Tracked.New_Item (Next - 1);
@@ -726,7 +738,7 @@ package body Cache_Limit_Tests is
          Current := [others => Missing];
          Map.Clear;
          Check_Removals (Is_Removed => -2);
-         Assert (Count = 0, "all are reported:" & Count'Image);
+         Assert (Count = 0, "all removals are reported:" & Count'Image);
          Assert (Map.Statistics = Expected, Map.Statistics'Image & Expected'Image);
       end Round;
    begin
@@ -753,15 +765,15 @@ package body Cache_Limit_Tests is
       end Add;
    begin
       Add ("a scan", Scanned'Access);
-      Add ("a key that returns", Returns'Access);
+      Add ("a key that is put again", Returns'Access);
       Add ("hit rates", Hit_Rates'Access);
       Add ("weights", Weights'Access);
-      Add ("too heavy", Too_Heavy'Access);
+      Add ("entries that are too heavy", Too_Heavy'Access);
       Add ("a heavier element", Gets_Heavier'Access);
-      Add ("own times to live", Own_Time_To_Live'Access);
+      Add ("entries with their own times to live", Own_Time_To_Live'Access);
       Add ("delayed writers", Delayed_Writers'Access);
       Add ("times to live of elements", Time_Of_Element'Access);
-      Add ("expiry after access", After_Access'Access);
+      Add ("expiry after the last read", After_Access'Access);
       Add ("refreshes", Refreshed'Access);
       Add ("one task refreshes", Refreshed_By_One'Access);
       Add ("causes", Causes'Access);

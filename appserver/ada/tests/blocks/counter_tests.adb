@@ -55,7 +55,7 @@ package body Counter_Tests is
                Few.Increment;
                Many.Add (3);
             elsif Turn mod 100 = 0 then
-               Assert (Many.Value >= Last, "goes upwards");
+               Assert (Many.Value >= Last, "the counter increases");
                Last := Many.Value;
             end if;
          end loop;
@@ -65,7 +65,7 @@ package body Counter_Tests is
       begin
          Parallel.Run (Tasks, Work'Access);
          Expected := Expected + (Tasks - 1) * Turns;
-         Assert (Few.Value = Expected and then Many.Value = 3 * Expected, "all updates are in");
+         Assert (Few.Value = Expected and then Many.Value = 3 * Expected, "no update is lost");
       end Round;
 
    begin
@@ -98,7 +98,8 @@ package body Counter_Tests is
       use System.Storage_Elements;
       Pair : array (1 .. 2) of aliased Atomic.Counter;
    begin
-      Assert (Pair (2)'Address - Pair (1)'Address >= 128, "no two in one pair of cache lines");
+      Assert
+        (Pair (2)'Address - Pair (1)'Address >= 128, "no two counters share a pair of cache lines");
       Assert (To_Integer (Pair (1)'Address) mod 128 = 0, "aligned to cache lines");
    end Neighbors;
 

@@ -124,11 +124,11 @@ package body Held_Starts is
       Child : Process;
    begin
       Child.Start (Program, Options => Options, Timeout => Timeout);
-      raise Unexpected with Text & ": it has started";
+      raise Unexpected with Text & ": the program started";
    exception
       when Timeout_Error =>
          Expect_In_Time (Text, Start, Timeout);
-         Expect (not Child.Is_Running, Text & ": it runs");
+         Expect (not Child.Is_Running, Text & ": the program is running");
    end Expect_Timeout;
 
    procedure Hangs_In_Exec is
@@ -151,7 +151,7 @@ package body Held_Starts is
       Start : constant Time := Clock;
    begin
       Expect (Is_Success (Run (Program, Timeout => Limit).Status), "unreachable");
-      raise Unexpected with "Run: it has ended";
+      raise Unexpected with "Run: the program ended";
    exception
       when Timeout_Error =>
          Expect_In_Time ("Run", Start);
@@ -186,7 +186,7 @@ package body Held_Starts is
    procedure Cannot_Be_Killed is
    begin
       Expect_Hanging_Child ("unkillable", Silent);
-      Expect (Has_Children, "unkillable: it is still there");
+      Expect (Has_Children, "unkillable: the process still exists");
       Expect (Open_Files = Files, "unkillable: open files");
       Unkillable := False;
    end Cannot_Be_Killed;
@@ -214,10 +214,10 @@ package body Held_Starts is
          Reader.Wait (Status, Timeout => 60.0);
       exception
          when Timeout_Error =>
-            raise Unexpected with "input: another one's end is held";
+            raise Unexpected with "input: the pipe of another child is held";
       end;
       Expect (Is_Success (Status), "input: the reader");
-      Expect (Has_Children, "input: it hangs");
+      Expect (Has_Children, "input: the child hangs");
       for Call in 1 .. 2 loop
          Continue_Call (Listener, Next_Call (Listener));
       end loop;
@@ -255,9 +255,9 @@ package body Held_Starts is
          delay 0.001;
       end loop;
       for Turn in 1 .. 10 loop
-         Expect (Is_Success (Run (Program, Timeout => 60.0).Status), "another one");
+         Expect (Is_Success (Run (Program, Timeout => 60.0).Status), "another program can be run");
       end loop;
-      Expect (not Is_Started, "it hangs until it is answered");
+      Expect (not Is_Started, "the child hangs until the call returns");
       Continue_Call (Listener, First);
    end Hangs_Beside_Others;
 
@@ -291,7 +291,7 @@ package body Held_Starts is
 
    procedure Test is
    begin
-      Expect (Listener >= 0, "this kernel holds no calls");
+      Expect (Listener >= 0, "this kernel cannot hold system calls");
       Hangs_In_Exec;
       Hangs_In_Directory;
       Run_Hangs;
@@ -300,7 +300,7 @@ package body Held_Starts is
       Cannot_Be_Killed;
       Continue_Call (Listener, Next_Call (Listener));
       Await_No_Children;
-      Expect_Nothing_Left ("when it can be killed again");
+      Expect_Nothing_Left ("after the process could be killed");
       Holds_No_Input;
       Keeps_Environment;
       Expect_Nothing_Left ("input");

@@ -99,7 +99,7 @@ package body Left_Reads_Tests is
         (Tracked.Live - Before < 300,
          After & ", left:" & Integer'Image (Tracked.Live - Before));
       Assert (Found (Map, 10), After & ", found");
-      Assert (Tracked.Failures = 0, After & ", used when gone:" & Tracked.Failures'Image);
+      Assert (Tracked.Failures = 0, After & ", used after it was freed:" & Tracked.Failures'Image);
    end Expect_Freed;
 
    procedure Read_Fails (T : in out Fixture) is
@@ -125,7 +125,7 @@ package body Left_Reads_Tests is
 
       task body Reader is
       begin
-         Assert (Found (Map, 10), "its first read");
+         Assert (Found (Map, 10), "the first read");
          Assert (Found (Map, Endless), "unreachable");
       end Reader;
    begin
@@ -205,13 +205,13 @@ package body Left_Reads_Tests is
       end;
       if Is_Kept then
          --  A few elements that were replaced before the read began may be freed during the read
-         Assert (Left >= 990, Text & ": freed, which it may see:" & Left'Image);
+         Assert (Left >= 990, Text & ": nodes were freed that the reader may see:" & Left'Image);
       else
-         Assert (Left < 300, Text & ": not freed:" & Left'Image);
+         Assert (Left < 300, Text & ": nodes that were not freed:" & Left'Image);
       end if;
       Other.Remove_Expired;
       Tracked.Await_Live (Before);
-      Assert (Tracked.Live <= Before, Text & ": all is freed when it has left");
+      Assert (Tracked.Live <= Before, Text & ": all nodes are freed when the reader has left");
    end Write_While_Read;
 
    procedure Reader_Stays (T : in out Fixture) is
@@ -303,7 +303,7 @@ package body Left_Reads_Tests is
          Usual := CPU_Time_Of_Filling (Other);
       end;
       Fill_While_Read;
-      Expect_Entries ("when it has left");
+      Expect_Entries ("after the reader has left");
       for Turn in 1 .. 200 loop
          Put (Map, 200 + Turn, 200 + Turn);
          Put (Map, 200_000, 200_000);
@@ -314,7 +314,7 @@ package body Left_Reads_Tests is
       Map.Remove_Expired;
       Tracked.Await_Live (Before);
       Assert (Tracked.Live = Before, "left:" & Integer'Image (Tracked.Live - Before));
-      Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
+      Assert (Tracked.Failures = 0, "used after it was freed:" & Tracked.Failures'Image);
    end Grows_While_Reader_Stays;
 
    --  Other readers miss no entries while a reader stays, and when it leaves
@@ -360,7 +360,7 @@ package body Left_Reads_Tests is
             while Count < Size loop
                if Count > 0 then
                   Key := 1 + (7 * Key + Number) mod Count;
-                  Assert (Found (Map, 100 + Key), "it is there:" & Key'Image);
+                  Assert (Found (Map, 100 + Key), "the key is found:" & Key'Image);
                end if;
             end loop;
          end if;
@@ -372,10 +372,10 @@ package body Left_Reads_Tests is
          Parallel.Run (3, Work'Access);
          Assert
            (Map.Length = Size and then (for all Key in 101 .. 100 + Size => Found (Map, Key)),
-            "all are there");
+            "all keys are found");
          Map.Clear;
       end loop;
-      Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
+      Assert (Tracked.Failures = 0, "used after it was freed:" & Tracked.Failures'Image);
    end Read_While_Reader_Stays;
 
    --  Memory is freed by time alone, without a later write or request
@@ -463,13 +463,13 @@ package body Left_Reads_Tests is
          delay 0.001;
       end loop;
       Use_Other_Cache;
-      Assert (not Has_Ended, "the cache waits");
+      Assert (not Has_Ended, "the finalization of the cache waits");
       Blocks := False;
       for Wait in 1 .. 60_000 loop
          exit when Has_Ended;
          delay 0.001;
       end loop;
-      Assert (Has_Ended, "the cache has ended");
+      Assert (Has_Ended, "the finalization of the cache has ended");
    end Finalization_Blocks;
 
    --  Clear does not wait for the library's task, which may still be finalizing elements that were
@@ -496,7 +496,7 @@ package body Left_Reads_Tests is
          exit when Is_Finalized;
          delay 0.001;
       end loop;
-      Assert (Is_Finalized, "the element is finalized in the end");
+      Assert (Is_Finalized, "the element is finalized at last");
    exception
       when others =>
          Blocks := False;
@@ -530,7 +530,7 @@ package body Left_Reads_Tests is
    begin
       Add ("a read raises an exception", Read_Fails'Access);
       Add ("tasks aborted during a read", Read_Is_Aborted'Access);
-      Add ("a read is ended", Read_Is_Left'Access);
+      Add ("a transfer of control ends a read", Read_Is_Left'Access);
       Add ("nested reads", Read_In_Read'Access);
       Add ("a reader stays", Reader_Stays'Access);
       Add ("growing while a reader stays", Grows_While_Reader_Stays'Access);
@@ -540,7 +540,7 @@ package body Left_Reads_Tests is
       Add ("replaced entries are freed when writes stop", Freed_By_Time'Access);
       Add ("replaced entries are freed on request", Freed_On_Request'Access);
       Add ("a blocking finalization", Finalization_Blocks'Access);
-      Add ("it is cleared while an element is finalized", Clear_While_Finalizing'Access);
+      Add ("Clear during the finalization of an element", Clear_While_Finalizing'Access);
       return Result;
    end Suite;
 

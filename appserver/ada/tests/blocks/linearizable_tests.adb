@@ -37,14 +37,14 @@ package body Linearizable_Tests is
       Assert (T.Count.Value = 42, "added");
       T.Count.Add (-40);
       T.Count.Decrement;
-      Assert (T.Count.Fetch_And_Add (10) = 1, "the value before");
+      Assert (T.Count.Fetch_And_Add (10) = 1, "the value before the addition");
       T.Count.Compare_And_Set (10, 5, Is_Set);
-      Assert (not Is_Set and then T.Count.Value = 11, "not set, since it is not 10");
+      Assert (not Is_Set and then T.Count.Value = 11, "not set, since the value is not 10");
       T.Count.Compare_And_Set (11, 2, Is_Set);
-      Assert (Is_Set and then T.Count.Value = 2, "set, since it was 11");
-      Assert (not T.Count.Decrement_And_Test_Zero, "one is left");
-      Assert (T.Count.Decrement_And_Test_Zero, "none is left");
-      Assert (not T.Count.Decrement_And_Test_Zero, "below zero is not zero");
+      Assert (Is_Set and then T.Count.Value = 2, "set, since the value was 11");
+      Assert (not T.Count.Decrement_And_Test_Zero, "the count is 1, not 0");
+      Assert (T.Count.Decrement_And_Test_Zero, "the count is 0");
+      Assert (not T.Count.Decrement_And_Test_Zero, "a count below 0 is not 0");
       T.Count.Set (-7);
       Assert (T.Count.Value = -7, "set");
    end Alone;
@@ -54,14 +54,16 @@ package body Linearizable_Tests is
       Last  : constant Integer_64 := Integer_64'Last;
    begin
       T.Count.Set (Last);
-      Assert (T.Count.Value = Last, "the last value");
+      Assert (T.Count.Value = Last, "the maximum value");
       T.Count.Increment;
-      Assert (T.Count.Value = First, "wraps upwards");
+      Assert (T.Count.Value = First, "wraps at the maximum");
       T.Count.Decrement;
-      Assert (T.Count.Value = Last, "wraps downwards");
-      Assert (T.Count.Fetch_And_Add (Last) = Last and then T.Count.Value = -2, "wraps in a sum");
+      Assert (T.Count.Value = Last, "wraps at the minimum");
+      Assert
+        (T.Count.Fetch_And_Add (Last) = Last and then T.Count.Value = -2,
+         "wraps when adding the maximum");
       T.Count.Add (First);
-      Assert (T.Count.Value = Last - 1, "wraps with the least amount");
+      Assert (T.Count.Value = Last - 1, "wraps when adding the minimum");
    end Range_Ends;
 
    procedure Nothing_Is_Lost (T : in out Fixture) is
@@ -84,7 +86,7 @@ package body Linearizable_Tests is
       begin
          Before := T.Count.Value;
          Parallel.Run (Tasks, Work'Access);
-         Assert (T.Count.Value = Before + Expected, "all updates are in");
+         Assert (T.Count.Value = Before + Expected, "no update is lost");
       end Round;
 
    begin
@@ -112,7 +114,7 @@ package body Linearizable_Tests is
             declare
                Ticket : constant Natural := Natural (T.Count.Fetch_And_Add (1));
             begin
-               Assert (not Used (Ticket), "a ticket for one only");
+               Assert (not Used (Ticket), "no two tasks got the same ticket");
                Used (Ticket) := True;
             end;
          end loop;
@@ -143,7 +145,7 @@ package body Linearizable_Tests is
 
    begin
       Parallel.Run (Tasks, Work'Access);
-      Assert (T.Count.Value = 3 * Tasks * (Turns / 10), "each success is in");
+      Assert (T.Count.Value = 3 * Tasks * (Turns / 10), "every successful change is counted");
    end Compared;
 
    procedure Zero_Once (T : in out Fixture) is
@@ -163,7 +165,8 @@ package body Linearizable_Tests is
    begin
       T.Count.Set (Tasks * Turns);
       Parallel.Run (Tasks, Work'Access);
-      Assert (T.Count.Value = 0 and then Zeros.Value = 1, "one task brought it to zero");
+      Assert
+        (T.Count.Value = 0 and then Zeros.Value = 1, "exactly one task changed the count to 0");
    end Zero_Once;
 
    package Caller is new AUnit.Test_Caller (Fixture);

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Ada.Exceptions;
 with Ada.Real_Time;
 with Appserver.Counters.Atomic;
 with Appserver.Pools;
@@ -188,25 +189,30 @@ package body Pool_Tests is
       pragma Unreferenced (T);
       Pool : aliased Devices.Pool (2);
    begin
-      Assert (Pool.Size = 2 and then Opens.Value = 0, "opened when they are needed");
+      Assert
+        (Pool.Size = 2 and then Opens.Value = 0, "resources are not opened before they are needed");
       declare
          First, Other : Lease (Pool'Access);
       begin
          First.Get;
          Assert (First.Is_Held and then First.Item.Is_Open, "open");
          Other.Get;
-         Assert (Other.Item.Element /= First.Item.Element, "two resources");
-         Assert (Pool.Statistics.In_Use = 2 and then Opens.Value = 2, "two in use");
+         Assert (Other.Item.Element /= First.Item.Element, "two leases have different resources");
+         Assert (Pool.Statistics.In_Use = 2 and then Opens.Value = 2, "two resources are in use");
          Other.Release;
          Assert (not Other.Is_Held and then Resets.Value = 1, "released and reset");
          Other.Get;
-         Assert (Opens.Value = 2, "not opened again");
+         Assert (Opens.Value = 2, "the resource is not opened again");
       end;
-      Assert (Pool.Statistics.In_Use = 0 and then Resets.Value = 3, "given back by the scope");
+      Assert
+        (Pool.Statistics.In_Use = 0 and then Resets.Value = 3,
+         "the end of the scope returned the resources");
       Assert (Pool.Statistics.Leases = 3 and then Pool.Statistics.Waits = 0, "figures");
       Pool.Close;
       Pool.Close;
-      Assert (Closes.Value = 2 and then Pool.Statistics.Open = 0, "closed with the pool");
+      Assert
+        (Closes.Value = 2 and then Pool.Statistics.Open = 0,
+         "closing the pool closed the resources");
    end Leases;
 
    procedure Mistakes (T : in out Fixture) is
@@ -217,7 +223,7 @@ package body Pool_Tests is
       procedure Expect_Error (Act : not null access procedure; Attempt : String) is
       begin
          Act.all;
-         Assert (False, "went through: " & Attempt);
+         Assert (False, "no exception: " & Attempt);
       exception
          when Appserver.Misuse_Error =>
             null;
@@ -244,8 +250,8 @@ package body Pool_Tests is
       end Use_Item;
 
    begin
-      Expect_Error (Release'Access, "release before");
-      Expect_Error (Use_Item'Access, "use before");
+      Expect_Error (Release'Access, "release before Get");
+      Expect_Error (Use_Item'Access, "use before Get");
       Held.Get;
       Expect_Error (Get'Access, "get twice");
       Held.Release;
@@ -254,7 +260,7 @@ package body Pool_Tests is
       Expect_Error (Use_Item'Access, "use after release");
       Assert
         (Pool.Statistics.In_Use = 0 and then Pool.Statistics.Leases = 1,
-         "nothing happened to the pool");
+         "misuse does not affect the pool");
    end Mistakes;
 
    procedure Hooks (T : in out Fixture) is
@@ -268,24 +274,28 @@ package body Pool_Tests is
          Assert (False, "unreachable");
       exception
          when Failed =>
-            Assert (not Held.Is_Held and then Pool.Statistics.In_Use = 0, "not held");
+            Assert
+              (not Held.Is_Held and then Pool.Statistics.In_Use = 0, "the lease holds no resource");
       end;
       Open_Fails := False;
       Held.Get;
-      Assert (Opens.Value = 1, "opened by the next");
+      Assert (Opens.Value = 1, "the next Get opens the resource");
       Held.Release;
       Is_Broken := True;
       Held.Get;
-      Assert (Opens.Value = 2 and then Closes.Value = 1, "opened again if not valid");
+      Assert
+        (Opens.Value = 2 and then Closes.Value = 1, "a resource that is not valid is opened again");
       Is_Broken := False;
       Reset_Fails := True;
       Held.Release;
-      Assert (Closes.Value = 2 and then Pool.Statistics.In_Use = 0, "closed if it cannot be reset");
+      Assert
+        (Closes.Value = 2 and then Pool.Statistics.In_Use = 0,
+         "a resource that cannot be reset is closed");
       Reset_Fails := False;
       Held.Get;
-      Assert (Opens.Value = 3, "and opened again");
+      Assert (Opens.Value = 3, "the closed resource is opened again");
       Held.Discard;
-      Assert (Closes.Value = 3 and then Resets.Value = 2, "discarded is not reset");
+      Assert (Closes.Value = 3 and then Resets.Value = 2, "a discarded resource is not reset");
    end Hooks;
 
    type Duration_List is array (Positive range <>) of Duration;
@@ -303,8 +313,12 @@ package body Pool_Tests is
             Other.Get (Timeout);
             Assert (False, "unreachable");
          exception
-            when Pool_Timeout =>
-               Assert (not Other.Is_Held, "not held");
+            when Error : Pool_Timeout =>
+               Assert
+                 (Ada.Exceptions.Exception_Message (Error)
+                  = "no resource became available within the timeout; the size of the pool is 1",
+                  "message");
+               Assert (not Other.Is_Held, "the lease holds no resource");
          end;
       end loop;
       First.Release;
@@ -324,8 +338,8 @@ package body Pool_Tests is
       Assert (False, "unreachable");
    exception
       when Pool_Timeout =>
-         Assert (not Held.Is_Held, "not held");
-         Assert (To_Duration (Clock - Start) < Long_Time, "in time");
+         Assert (not Held.Is_Held, "the lease holds no resource");
+         Assert (To_Duration (Clock - Start) < Long_Time, "Get returns in time");
    end Expect_Timeout;
 
    --  The timeout includes opening. A resource that was opened too late serves the next lease.
@@ -349,7 +363,7 @@ package body Pool_Tests is
       Held.Release;
       Is_Broken := True;
       Held.Get (Timeout => Long_Time);
-      Assert (Held.Item.Is_Open, "opened again");
+      Assert (Held.Item.Is_Open, "the resource was opened again");
       Held.Release;
       Is_Broken := False;
       Open_Fails := True;
@@ -360,13 +374,13 @@ package body Pool_Tests is
             Held.Get (Timeout => Long_Time);
             Held.Discard;
          exception
-            when Failed => Assert (not Held.Is_Held, "not held");
+            when Failed => Assert (not Held.Is_Held, "the lease holds no resource");
          end;
       end loop;
       --  A resource that was opened too late becomes available when its task has finished
-      Await (Is_Unused'Access, "all came back");
+      Await (Is_Unused'Access, "all resources were returned");
       Pool.Close;
-      Assert (Live = 0, "and none is open");
+      Assert (Live = 0, "no resource is open");
    end Opening_Hangs;
 
    --  A pool may leave scope while resources are being opened: its finalization waits for them
@@ -393,7 +407,7 @@ package body Pool_Tests is
          Expect_Timeout (Held, 0.01);
          Ignored := new Ender;
       end;
-      Assert (Opens.Value = 1 and then Live = 0, "opened, and closed");
+      Assert (Opens.Value = 1 and then Live = 0, "the resource was opened and closed");
    end Left_While_Opening;
 
    --  A validation without a response leaves half of the time to open the resource again
@@ -408,7 +422,7 @@ package body Pool_Tests is
       Probes := True;
       Held.Get (Timeout => Long_Time);
       Assert (Probed_With = Long_Time / 2, "the timeout of the probe:" & Probed_With'Image);
-      Assert (Opens.Value = 2 and then Closes.Value = 1, "opened again");
+      Assert (Opens.Value = 2 and then Closes.Value = 1, "the resource was opened again");
       Held.Release;
       Is_Silent := True;
       Expect_Timeout (Held, 0.1);
@@ -449,7 +463,7 @@ package body Pool_Tests is
          --  A resource that is opened after the abort would be leased immediately
          Is_Silent := True;
          Abort_While (Timeout => Forever);
-         Assert (Resets.Value = 0, "reset, but not used:" & Resets.Value'Image);
+         Assert (Resets.Value = 0, "reset without having been used:" & Resets.Value'Image);
          Held.Get (Timeout => Long_Time);
          Held.Discard;
       end loop;
@@ -523,7 +537,7 @@ package body Pool_Tests is
          Run_And_Abort;
          Is_Broken   := False;
          Reset_Fails := False;
-         Assert (Was_Called or else Has_Completed, "the use of the pool failed: " & Situation);
+         Assert (Was_Called or else Has_Completed, "the pool could not be used: " & Situation);
          Assert (Misuses.Value = 0, "a hook called in a wrong state: " & Situation);
          if not Pool.Is_Closed then
             Pool.Resize (1);
@@ -531,13 +545,13 @@ package body Pool_Tests is
                Held : Lease (Pool'Access);
             begin
                Held.Get (Timeout => Long_Time);
-               Assert (Held.Item.Is_Open, "not open: " & Situation);
+               Assert (Held.Item.Is_Open, "the resource is not open: " & Situation);
             end;
             Assert (Misuses.Value = 0, "a later hook called in a wrong state: " & Situation);
-            Assert (Pool.Statistics.In_Use = 0, "still in use: " & Situation);
+            Assert (Pool.Statistics.In_Use = 0, "a resource is still in use: " & Situation);
             Pool.Close;
          end if;
-         Assert (Live = 0, "left open: " & Situation);
+         Assert (Live = 0, "a resource is still open: " & Situation);
       end Abort_In;
 
       Call       : Positive;
@@ -649,7 +663,8 @@ package body Pool_Tests is
          end loop;
          Held.Release;
       end;
-      Assert (Order.Text, "123457", "served in the order of coming, without those that left");
+      Assert
+        (Order.Text, "123457", "served in order of arrival, except for callers that timed out");
       Assert (Pool.Statistics.In_Use = 0 and then Pool.Statistics.Timeouts = 2, "figures");
    end First_Come;
 
@@ -668,10 +683,10 @@ package body Pool_Tests is
          Await_Waiting (Pool, 2);
          Pool.Close;
       end;
-      Assert (Order.Text, "00", "both got Pool_Closed");
-      Assert (Held.Item.Is_Open, "a lease outlives closing");
+      Assert (Order.Text, "00", "both callers got Pool_Closed");
+      Assert (Held.Item.Is_Open, "a lease is usable after the pool was closed");
       Held.Release;
-      Assert (Live = 0 and then Pool.Is_Closed, "closed as it is given back");
+      Assert (Live = 0 and then Pool.Is_Closed, "the resource is closed when it is returned");
       begin
          Held.Get;
          Assert (False, "unreachable");
@@ -690,7 +705,7 @@ package body Pool_Tests is
          Other : Lease (Pool'Access);
       begin
          Other.Get (Timeout => 0.0);
-         Assert (False, "there was one more");
+         Assert (False, "a resource was leased beyond the size");
       exception
          when Pool_Timeout =>
             null;
@@ -701,20 +716,22 @@ package body Pool_Tests is
          Each.Get;
       end loop;
       Pool.Resize (2);
-      Assert (Pool.Size = 2 and then Pool.Statistics.In_Use = 4, "leases stay");
+      Assert
+        (Pool.Size = 2 and then Pool.Statistics.In_Use = 4,
+         "leases are kept when the pool shrinks");
       Held (1).Release;
-      Assert (Live = 3, "closed as it is given back");
+      Assert (Live = 3, "the excess resource is closed when it is released");
       Expect_Full;
       Pool.Resize (3);
       Expect_Full;
       Pool.Resize (4);
       Held (1).Get (Timeout => 0.0);
-      Assert (Live = 4, "opened again");
+      Assert (Live = 4, "a resource was opened again");
       Pool.Resize (0);
       for Each of Held loop
          Each.Release;
       end loop;
-      Assert (Live = 0, "all closed");
+      Assert (Live = 0, "all resources are closed");
       Expect_Full;
       Order.Clear;
       declare
@@ -723,7 +740,7 @@ package body Pool_Tests is
          Await_Waiting (Pool, 1);
          Pool.Resize (1);
       end;
-      Assert (Order.Text, "1", "served when it grew");
+      Assert (Order.Text, "1", "the waiting caller is served when the pool grows");
    end Resized;
 
    -----------------
@@ -753,13 +770,13 @@ package body Pool_Tests is
       Await (Have_Expired'Access, "idle resources are closed");
       Assert
         (Pool.Statistics.Expired = 3 and then Closes.Value = 3 and then Pool.Statistics.Open = 0,
-         "each one once");
+         "each resource expires once");
       Held.Get;
       delay 0.1;
-      Assert (Held.Item.Is_Open and then Closes.Value = 3, "not while it is leased");
+      Assert (Held.Item.Is_Open and then Closes.Value = 3, "a leased resource does not expire");
       Held.Release;
-      Assert (Closes.Value = 4, "but when it is returned");
-      Assert (Pool.Statistics.Broken = 0, "none was broken");
+      Assert (Closes.Value = 4, "an expired resource is closed when it is returned");
+      Assert (Pool.Statistics.Broken = 0, "no resource was broken");
    end Lifetime_Ends;
 
    --  In some round, the lifetimes of resources that were opened together differ by a tenth of the
@@ -783,11 +800,11 @@ package body Pool_Tests is
       begin
          Pool.Configure ((Max_Lifetime => Max, others => <>));
          Lease_At_Once (Pool, Count);
-         Await (Has_Expired'Access, "the first one ends");
+         Await (Has_Expired'Access, "the first resource expires");
          First := To_Duration (Clock - Start);
-         Await (Is_Empty'Access, "all end");
+         Await (Is_Empty'Access, "all resources expire");
          Last := To_Duration (Clock - Start);
-         Assert (First >= 0.75 * Max, "too early:" & First'Image);
+         Assert (First >= 0.75 * Max, "a resource expired too early:" & First'Image);
          return Last - First >= Max / 40;
       end Differs;
 
@@ -797,7 +814,7 @@ package body Pool_Tests is
             return;
          end if;
       end loop;
-      Assert (False, "all ended together");
+      Assert (False, "all resources expired together");
    end Lifetimes_Differ;
 
    procedure Idle_Time_Ends (T : in out Fixture) is
@@ -809,9 +826,10 @@ package body Pool_Tests is
    begin
       Pool.Configure ((Idle_Timeout => 0.04, Min_Idle => 1, others => <>));
       Lease_At_Once (Pool, 4);
-      Await (Have_Timed_Out'Access, "the others are closed because they were idle");
+      Await (Have_Timed_Out'Access, "the excess idle resources are closed");
       delay 0.1;
-      Assert (Pool.Statistics.Timed_Out = 3 and then Live = 1, "the minimum stays");
+      Assert
+        (Pool.Statistics.Timed_Out = 3 and then Live = 1, "the minimum of idle resources is kept");
       declare
          Other : aliased Devices.Pool (1);
          Held  : Lease (Other'Access);
@@ -822,9 +840,9 @@ package body Pool_Tests is
          Other.Configure ((Idle_Timeout => 0.02, others => <>));
          Held.Get;
          delay 0.1;
-         Assert (Held.Item.Is_Open, "not while it is leased");
+         Assert (Held.Item.Is_Open, "a leased resource is not closed");
          Held.Release;
-         Await (Is_Empty'Access, "but afterwards");
+         Await (Is_Empty'Access, "the resource is closed after it was returned");
       end;
    end Idle_Time_Ends;
 
@@ -839,24 +857,24 @@ package body Pool_Tests is
 
    begin
       Pool.Configure ((Min_Idle => 2, others => <>));
-      Await (Has_Two'Access, "two are open");
-      Assert (Pool.Statistics.Leases = 0, "without a lease");
+      Await (Has_Two'Access, "two resources are open");
+      Assert (Pool.Statistics.Leases = 0, "resources are opened without a lease");
       declare
          First, Second : Lease (Pool'Access);
       begin
          First.Get;
-         Await (Has_Three'Access, "another one is open");
+         Await (Has_Three'Access, "another resource is opened");
          Second.Get;
-         Assert (Opens.Value = 3, "no more than the size");
+         Assert (Opens.Value = 3, "no more resources are open than the size");
          Pool.Soft_Evict;
-         Await (Is_Replaced'Access, "the idle one was replaced");
+         Await (Is_Replaced'Access, "the idle resource was replaced");
          Assert (Pool.Statistics.Evicted = 1, "evicted");
       end;
-      Await (Has_Two'Access, "and two more when they were returned");
+      Await (Has_Two'Access, "two more resources are open after they were returned");
       Pool.Resize (1);
-      Await (Is_Smaller'Access, "no more than the new size");
+      Await (Is_Smaller'Access, "no more resources are open than the new size");
       delay 0.02;
-      Assert (Pool.Statistics.Open <= 1, "no more than the new size, later");
+      Assert (Pool.Statistics.Open <= 1, "later, no more resources are open than the new size");
    end Opened_In_Advance;
 
    procedure Opened_After_Failures (T : in out Fixture) is
@@ -869,9 +887,9 @@ package body Pool_Tests is
    begin
       Open_Fails := True;
       Pool.Configure ((Min_Idle => 10, others => <>));
-      Await (Has_Failed'Access, "it tries again");
+      Await (Has_Failed'Access, "a failed opening is retried");
       Open_Fails := False;
-      Await (Has_Two'Access, "as many as the size");
+      Await (Has_Two'Access, "as many resources are open as the size allows");
       Assert
         (Pool.Statistics.Opened = 2
          and then Pool.Statistics.Max_Opening_Time <= Pool.Statistics.Opening_Time,
@@ -889,11 +907,11 @@ package body Pool_Tests is
    begin
       Pool.Configure ((Keep_Alive => 0.01, Min_Idle => 2, others => <>));
       Await (Is_Checked'Access, "idle resources are checked");
-      Assert (Closes.Value = 0 and then Pool.Statistics.Leases = 0, "and stay");
+      Assert (Closes.Value = 0 and then Pool.Statistics.Leases = 0, "valid resources stay open");
       Is_Broken := True;
-      Await (Are_Broken'Access, "or are closed");
+      Await (Are_Broken'Access, "resources that are not valid are closed");
       Is_Broken := False;
-      Await (Are_Replaced'Access, "and replaced");
+      Await (Are_Replaced'Access, "closed resources are replaced");
       Assert (Misuses.Value = 0, "hooks called in a wrong state");
    end Kept_Alive;
 
@@ -918,7 +936,7 @@ package body Pool_Tests is
    begin
       Assert
         ((for some Timeout of Duration_List'(0.2, 0.8, 3.2, 12.8, 51.2) => Is_Checked (Timeout)),
-         "closed before any check");
+         "the server closed each resource before its check");
    end Check_Is_No_Use;
 
    protected Leaks is
@@ -986,12 +1004,12 @@ package body Pool_Tests is
       Await (Is_Reported'Access, "reported");
       delay 0.1;
       Assert (Leaks.Count = 1 and then Pool.Statistics.Leaks = 1, "once");
-      Assert (Leaks.Shortest >= 0.05, "not too early");
-      Assert (Leaks.Has_Place, "with the place");
-      Assert (Held.Item.Is_Open, "and the lease goes on");
+      Assert (Leaks.Shortest >= 0.05, "a leak was reported too early");
+      Assert (Leaks.Has_Place, "the report contains the traceback");
+      Assert (Held.Item.Is_Open, "a reported lease continues");
       Held.Release;
       Take_And_Keep (Held);
-      Await (Is_Reported_Again'Access, "and the next lease");
+      Await (Is_Reported_Again'Access, "the next lease is reported, too");
    end Leaks_Are_Reported;
 
    procedure Evicted_Softly (T : in out Fixture) is
@@ -1003,16 +1021,16 @@ package body Pool_Tests is
       begin
          Held.Get;
          Lease_At_Once (Pool, 1);
-         Assert (Opens.Value = 2, "two are open");
+         Assert (Opens.Value = 2, "two resources are open");
          Pool.Soft_Evict;
-         Assert (Closes.Value = 1, "the idle one is closed");
-         Assert (Held.Item.Is_Open, "the leased one is not");
+         Assert (Closes.Value = 1, "the idle resource is closed");
+         Assert (Held.Item.Is_Open, "the leased resource is not closed");
          Lease_At_Once (Pool, 1);
-         Assert (Opens.Value = 3, "the next lease has a new one");
+         Assert (Opens.Value = 3, "the next lease gets a new resource");
       end;
-      Assert (Closes.Value = 2, "closed when it is returned");
+      Assert (Closes.Value = 2, "the leased resource is closed when it is returned");
       Lease_At_Once (Pool, 3);
-      Assert (Closes.Value = 2 and then Pool.Statistics.Evicted = 2, "new ones stay");
+      Assert (Closes.Value = 2 and then Pool.Statistics.Evicted = 2, "new resources stay open");
       --  A resource whose opening began before the eviction may belong to the old server
       Pool.Close;
       declare
@@ -1030,7 +1048,9 @@ package body Pool_Tests is
          Slow.Soft_Evict;
          Is_Silent := False;
          Held.Get (Timeout => Long_Time);
-         Assert (Slow.Statistics.Evicted = 1 and then Slow.Statistics.Opened = 2, "opened again");
+         Assert
+           (Slow.Statistics.Evicted = 1 and then Slow.Statistics.Opened = 2,
+            "the resource was opened again");
       end;
    end Evicted_Softly;
 
@@ -1049,7 +1069,7 @@ package body Pool_Tests is
          Held.Release;
       end;
       Assert (Order.Text, "1", "served");
-      Assert (Opens.Value = 2 and then Closes.Value = 1, "with a new resource");
+      Assert (Opens.Value = 2 and then Closes.Value = 1, "the lease has a new resource");
    end Evicted_While_Waiting;
 
    procedure Start_Fails (T : in out Fixture) is
@@ -1068,10 +1088,10 @@ package body Pool_Tests is
       Open_Fails := True;
       begin
          Pool.Start (Timeout => 0.0);
-         Assert (False, "it started");
+         Assert (False, "Start succeeded");
       exception
          when Failed =>
-            Assert (Pool.Statistics.Open_Failures = 1, "one attempt");
+            Assert (Pool.Statistics.Open_Failures = 1, "Start made one attempt");
       end;
       declare
          Mends : Mender with Unreferenced;
@@ -1080,12 +1100,12 @@ package body Pool_Tests is
       end;
       Assert (Pool.Statistics.Open = 1 and then Pool.Statistics.In_Use = 0, "started");
       Pool.Start (Timeout => 0.0);
-      Assert (Opens.Value = 1, "already started");
+      Assert (Opens.Value = 1, "the resource was opened by Start");
       Pool.Soft_Evict;
       Is_Silent := True;
       begin
          Pool.Start (Timeout => 0.02);
-         Assert (False, "it started");
+         Assert (False, "Start succeeded");
       exception
          when Pool_Timeout =>
             Is_Silent := False;
@@ -1115,7 +1135,7 @@ package body Pool_Tests is
       Pool.Configure ((Keep_Alive => 1.0, Max_Lifetime => 2.0, others => <>));
       begin
          Pool.Configure ((others => <>));
-         Assert (False, "configured twice");
+         Assert (False, "the pool was configured twice");
       exception
          when Appserver.Misuse_Error => null;
       end;
@@ -1219,9 +1239,10 @@ package body Pool_Tests is
             Abort_Some;
          end loop;
          Assert (Misuses.Value = 0, "hooks called in a wrong state:" & Misuses.Value'Image);
-         Assert (Wrong.Value = 0, "leased twice, or not open:" & Wrong.Value'Image);
+         Assert
+           (Wrong.Value = 0, "a resource was leased twice, or was not open:" & Wrong.Value'Image);
          --  A resource whose opening was aborted comes back when its task has finished
-         Await (Is_Unused'Access, "all came back");
+         Await (Is_Unused'Access, "all resources were returned");
          declare
             Held  : array (1 .. 2) of Lease (Pool'Access);
             Other : Lease (Pool'Access);
@@ -1230,7 +1251,7 @@ package body Pool_Tests is
                Each.Get (Timeout => Long_Time);  --  one may be checked at the moment
             end loop;
             Other.Get (Timeout => 0.0);
-            Assert (False, "there was one more");
+            Assert (False, "a resource was leased beyond the size");
          exception
             when Pool_Timeout =>
                null;
@@ -1247,7 +1268,7 @@ package body Pool_Tests is
           On_Leak        => Note_Leak'Access));
       Stress_Time.Repeat (Round'Access);
       Pool.Close;
-      Await (Is_Empty'Access, "all are closed");
+      Await (Is_Empty'Access, "all resources are closed");
    end Stress;
 
    package Caller is new AUnit.Test_Caller (Fixture);
@@ -1265,20 +1286,20 @@ package body Pool_Tests is
       Add ("hooks", Hooks'Access);
       Add ("timeouts", Times_Out'Access);
       Add ("opening hangs", Opening_Hangs'Access);
-      Add ("left while opening", Left_While_Opening'Access);
+      Add ("a caller that times out while opening", Left_While_Opening'Access);
       Add ("validation hangs", Validation_Hangs'Access);
       Add ("aborts in Get", Aborted_In_Get'Access);
       Add ("aborts in hooks", Aborted_In_Hooks'Access);
       Add ("first come, first served", First_Come'Access);
       Add ("closed while tasks wait", Closed_While_Waiting'Access);
-      Add ("resized in use", Resized'Access);
+      Add ("resized while in use", Resized'Access);
       Add ("the end of a lifetime", Lifetime_Ends'Access);
       Add ("lifetimes differ", Lifetimes_Differ'Access);
       Add ("the end of idle time", Idle_Time_Ends'Access);
       Add ("opened in advance", Opened_In_Advance'Access);
       Add ("opened after failures", Opened_After_Failures'Access);
       Add ("kept alive", Kept_Alive'Access);
-      Add ("a check is no use", Check_Is_No_Use'Access);
+      Add ("a check does not count as use", Check_Is_No_Use'Access);
       Add ("leaks", Leaks_Are_Reported'Access);
       Add ("soft eviction", Evicted_Softly'Access);
       Add ("soft eviction while tasks wait", Evicted_While_Waiting'Access);

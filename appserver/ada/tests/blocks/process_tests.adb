@@ -134,7 +134,7 @@ package body Process_Tests is
    begin
       Assert (Is_Success (Run ("true").Status), "success");
       Assert (Run ("sh", Shell ("exit 7")).Status = (Exited, 7), "a code");
-      Assert (Run ("sh", Shell ("exit 255")).Status = (Exited, 255), "the last code");
+      Assert (Run ("sh", Shell ("exit 255")).Status = (Exited, 255), "the maximum exit code");
       Assert (Run ("sh", Shell ("kill -KILL $$")).Status = (Signaled, SIGKILL, False), "killed");
       Assert (Run ("sh", Shell ("kill -TERM $$")).Status = (Signaled, SIGTERM, False), "a signal");
    end Statuses;
@@ -159,8 +159,8 @@ package body Process_Tests is
       Ada.Text_IO.Close (File);
       Assert (Is_Success (Run ("chmod", ["+x", Name]).Status), "executable");
       Expect_Start_Error (Name, "Exec format error", Piped_3);
-      Expect_No_Children ("a child is left");
-      Assert (Open_Files = Files, "files are left");
+      Expect_No_Children ("a child process remains");
+      Assert (Open_Files = Files, "open files remain");
    end Cannot_Start;
 
    procedure Arguments (T : in out Fixture) is
@@ -168,7 +168,7 @@ package body Process_Tests is
    begin
       Assert
         (To_String (Run ("printf", ["%s|", "a b", "", "'$HOME'", "*", """", LF]).Output),
-         "a b||'$HOME'|*|""|" & LF & "|", "as they are");
+         "a b||'$HOME'|*|""|" & LF & "|", "the arguments are passed unchanged");
    end Arguments;
 
    procedure Surroundings (T : in out Fixture) is
@@ -180,7 +180,9 @@ package body Process_Tests is
       Assert (Output_Of ("pwd; echo $NEW", Options), "/usr/bin" & LF & "1 2" & LF, "both");
       Assert (Output_Of ("test -n ""$PATH"" && echo set", Options), "set" & LF, "added");
       Options.Inherit_Environment := False;
-      Assert (To_String (Run ("env", Options => Options).Output), "NEW=1 2" & LF, "nothing else");
+      Assert
+        (To_String (Run ("env", Options => Options).Output), "NEW=1 2" & LF,
+         "the program has no other variables");
    end Surroundings;
 
    --  A program inherits no open files, and no blocked or ignored signals
@@ -199,12 +201,13 @@ package body Process_Tests is
       Same.Start ("cat", Options => (Input => Piped, others => <>));
       Assert
         (To_String (Run ("ls", ["/proc/self/fd"]).Output),
-         "0" & LF & "1" & LF & "2" & LF & "3" & LF, "three files, and the one that ls reads");
+         "0" & LF & "1" & LF & "2" & LF & "3" & LF, "three files, and the file that ls reads");
       Assert (C_Close (Copy) = 0, "closed");
       Assert
-        (Output_Of ("grep SigBlk /proc/self/status | cut -f 2 | tr -d 0"), LF, "no signal blocked");
+        (Output_Of ("grep SigBlk /proc/self/status | cut -f 2 | tr -d 0"), LF,
+"no signal is blocked");
       Assert
-        (Output_Of ("trap - PIPE; kill -PIPE $$; echo ignored"), "", "no signal ignored");
+        (Output_Of ("trap - PIPE; kill -PIPE $$; echo ignored"), "", "no signal is ignored");
       Options.Error := As_Output;
       Assert
         (Output_Of ("echo a; echo b >&2; echo c", Options), "a" & LF & "b" & LF & "c" & LF, "one");
@@ -443,7 +446,7 @@ package body Process_Tests is
          Child.Start
            ("python3", ["-c", Script], (Input => Piped, Error => Discarded, others => <>));
          Child.Write ("asked" & LF);
-         Assert (Child.Get_Line (Timeout => 60.0), ">asked", "it has asked for the signal");
+         Assert (Child.Get_Line (Timeout => 60.0), ">asked", "the program has set its signal");
       end Start;
    begin
       Parallel.Run (1, Start'Access);
@@ -455,7 +458,7 @@ package body Process_Tests is
         (not Ada.Directories.Exists ("/proc/self/task/" & To_String (Caller)), "the task's thread");
       delay 0.05;
       Child.Write ("task has ended" & LF);
-      Assert (Child.Get_Line (Timeout => 60.0), ">task has ended", "it lives on");
+      Assert (Child.Get_Line (Timeout => 60.0), ">task has ended", "the program outlives the task");
       Child.Wait (Status, Timeout => 60.0);
       Expect_Threads (Before);
    end Outlives_Task;
@@ -488,20 +491,20 @@ package body Process_Tests is
       procedure In_A_Task (Number : Positive) is
          pragma Unreferenced (Number);
       begin
-         Assert (Run ("cat", Input => To_String (Large)).Output = Large, "in a task");
+         Assert (Run ("cat", Input => To_String (Large)).Output = Large, "a task runs the program");
       end In_A_Task;
 
    begin
       Parallel.Run (1, In_A_Task'Access);
-      Assert (Result.Output = Large, "as it was written");
-      Assert (Length (Result.Error) = 6_000_000, "and the errors");
+      Assert (Result.Output = Large, "the output equals the input");
+      Assert (Length (Result.Error) = 6_000_000, "the error output is complete");
       Child.Start ("cat", Options => (Input => Piped, others => <>));
       Child.Write (To_String (Large), Timeout => 60.0);
       Child.Close_Input;
       Child.Wait (Status, Timeout => 60.0);
-      Assert (Is_Success (Status), "all is written before anything is read");
-      Assert (Child.Read_All = To_String (Large), "read after its end");
-      Assert (Child.Read_All, "", "nothing more");
+      Assert (Is_Success (Status), "the program writes its whole output before any of it is read");
+      Assert (Child.Read_All = To_String (Large), "the output can be read after the exit");
+      Assert (Child.Read_All, "", "there is no more output");
    end Any_Size;
 
    procedure Conversation (T : in out Fixture) is
@@ -526,10 +529,12 @@ package body Process_Tests is
       Assert (Bytes (1 .. Last), "abcd", "bytes");
       Assert (Child.Get_Line, "ef", "the rest of the line");
       Child.Close_Input;
-      Assert (not Child.Has_Input and then Child.Has_Line, "half closed");
+      Assert
+        (not Child.Has_Input and then Child.Has_Line,
+         "the input is closed, and the output is open");
       Assert (Child.Get_Line, "", "an empty line");
-      Assert (Child.Get_Line, "end", "a line without its end");
-      Assert (not Child.Has_Line, "no more");
+      Assert (Child.Get_Line, "end", "a last line without a line feed");
+      Assert (not Child.Has_Line, "there are no more lines");
       begin
          Assert (Child.Get_Line, "", "unreachable");
       exception
@@ -537,7 +542,7 @@ package body Process_Tests is
             null;
       end;
       Child.Read (Bytes, Last);
-      Assert (Last = 0, "the end");
+      Assert (Last = 0, "the end of the output");
       Child.Wait (Status);
       Assert (Is_Success (Status), "ended");
       Child.Start ("true");
@@ -549,7 +554,8 @@ package body Process_Tests is
       Child : Process;
    begin
       Assert
-        (Is_Success (Run ("true", Input => To_String (Pattern (1_000_000))).Status), "no error");
+        (Is_Success (Run ("true", Input => To_String (Pattern (1_000_000))).Status),
+"no error if the program does not read its input");
       Child.Start ("sleep", ["1000"], (Input => Piped, others => <>));
       begin
          Child.Write (To_String (Pattern (1_000_000)), Timeout => 0.05);
@@ -595,7 +601,7 @@ package body Process_Tests is
          when Encoding_Error =>
             null;
       end;
-      Assert (Get_Line (Child) = Wide_Wide_String'("next"), "the next line");
+      Assert (Get_Line (Child) = Wide_Wide_String'("next"), "the next line can be read");
    end Texts;
 
    procedure Iterated (T : in out Fixture) is
@@ -612,8 +618,8 @@ package body Process_Tests is
          Append (All_Lines, Line);
          exit when Line = "3";
       end loop;
-      Assert (To_String (All_Lines), "a;;b c;d;123", "in order");
-      Assert (Child.Get_Line (Error), "4", "the others are there");
+      Assert (To_String (All_Lines), "a;;b c;d;123", "the lines are in order");
+      Assert (Child.Get_Line (Error), "4", "the other lines can still be read");
    end Iterated;
 
    --------------------
@@ -629,13 +635,13 @@ package body Process_Tests is
       declare
          Grandchild : constant String := Child.Get_Line;
       begin
-         Assert (Is_Alive (Grandchild), "it runs");
+         Assert (Is_Alive (Grandchild), "the grandchild is running");
          begin
             Child.Wait (Status, Timeout => 0.05);
             Assert (False, "unreachable");
          exception
             when Timeout_Error =>
-               Assert (Child.Is_Running, "runs on");
+               Assert (Child.Is_Running, "the program is still running");
          end;
          Child.Kill;
          Child.Wait (Status);
@@ -645,8 +651,11 @@ package body Process_Tests is
       begin
          Assert (Is_Success (Run ("sleep", ["1000"], Timeout => 0.05).Status), "unreachable");
       exception
-         when Timeout_Error =>
-            Expect_No_Children ("nothing is left");
+         when Error : Timeout_Error =>
+            Assert
+              (Ada.Exceptions.Exception_Message (Error) = "sleep did not exit within the timeout",
+               "message");
+            Expect_No_Children ("no process remains");
       end;
    end Timeouts;
 
@@ -664,7 +673,7 @@ package body Process_Tests is
    exception
       when Constraint_Error =>
          Await_Death (To_String (Id));
-         Expect_No_Children ("no zombie");
+         Expect_No_Children ("no zombie remains");
    end Left_Running;
 
    --  Processes that a program started and left running are in its group
@@ -682,8 +691,10 @@ package body Process_Tests is
          Child.Start ("sh", Shell (Leave), Quiet);
          Id := To_Unbounded_String (Child.Get_Line);
          Child.Wait (Status, Timeout => 60.0);
-         Assert (Is_Success (Status), "it has ended");
-         Assert (Is_Alive (To_String (Id)), "what it started runs until the scope ends");
+         Assert (Is_Success (Status), "the program has exited");
+         Assert
+           (Is_Alive (To_String (Id)),
+            "a process that the program started runs until the scope ends");
       end;
       Await_Death (To_String (Id));
       Id := Run ("sh", Shell (Leave), Options => Quiet, Timeout => 60.0).Output;
@@ -700,7 +711,7 @@ package body Process_Tests is
       Assert (Is_Success (Run ("python3", ["-c", Changes], Timeout => 1.0).Status), "unreachable");
    exception
       when Timeout_Error =>
-         Expect_No_Children ("nothing is left");
+         Expect_No_Children ("no process remains");
    end Changed_Group;
 
    --  Finalization does not wait for a process that cannot be killed, such as another user's. The
@@ -736,12 +747,14 @@ package body Process_Tests is
             null;
       end;
       Unkillable := False;
-      Assert (Clock - Start < Seconds (600), "it is not waited for");
-      Assert (Is_Alive (Ada.Strings.Fixed.Trim (Id'Image, Ada.Strings.Left)), "it still runs");
-      Assert (Real_Kill (Id, 9) = 0, "now it is killed");
+      Assert (Clock - Start < Seconds (600), "the finalization stopped waiting");
+      Assert
+        (Is_Alive (Ada.Strings.Fixed.Trim (Id'Image, Ada.Strings.Left)),
+         "the program is still running");
+      Assert (Real_Kill (Id, 9) = 0, "the program is killed later");
       Await_Death (Ada.Strings.Fixed.Trim (Id'Image, Ada.Strings.Left));
-      Assert (Is_Success (Run ("true").Status), "another one");
-      Assert (not Has_Children, "its zombie is gone, too");
+      Assert (Is_Success (Run ("true").Status), "another program can be run");
+      Assert (not Has_Children, "its zombie was reaped, too");
    end Cannot_Be_Killed;
 
    --  A program that never stops writing does not fill the memory, and is killed in time
@@ -758,7 +771,7 @@ package body Process_Tests is
               (Ada.Strings.Fixed.Index
                  (Ada.Exceptions.Exception_Message (Error), Max'Image & " bytes") > 0,
                Ada.Exceptions.Exception_Message (Error));
-            Expect_No_Children ("it is killed");
+            Expect_No_Children ("the program was killed");
       end Expect_Output_Error;
 
       Child : Process;
@@ -768,7 +781,7 @@ package body Process_Tests is
       Assert
         (Length (Run ("head", ["-c", "100000", "/dev/zero"],
                       Options => (Max_Output => 100_000, others => <>)).Output) = 100_000,
-         "as much as is allowed");
+         "the maximum output is allowed");
       begin
          Assert
            (Is_Success
@@ -777,7 +790,7 @@ package body Process_Tests is
             "unreachable");
       exception
          when Timeout_Error =>
-            Expect_No_Children ("it is killed in time");
+            Expect_No_Children ("the program was killed in time");
       end;
       Child.Start ("yes", Options => (Max_Output => 200_000, others => <>));
       declare
@@ -787,7 +800,9 @@ package body Process_Tests is
          Assert (False, "unreachable");
       exception
          when Output_Error =>
-            Assert (Child.Is_Running and then Child.Get_Line = "y", "what was kept can be read");
+            Assert
+              (Child.Is_Running and then Child.Get_Line = "y",
+               "output within the limit can be read");
       end;
    end Never_Ends;
 
@@ -819,8 +834,8 @@ package body Process_Tests is
       end Work;
    begin
       Parallel.Run (100, Work'Access);
-      Expect_No_Children ("a child is left");
-      Assert (Open_Files = Files, "files are left");
+      Expect_No_Children ("a child process remains");
+      Assert (Open_Files = Files, "open files remain");
    end Cannot_Start_At_Once;
 
    --  Many tasks start programs, and are aborted; nothing leaks
@@ -834,7 +849,9 @@ package body Process_Tests is
          Name : constant String := Number'Image;
       begin
          for Turn in 1 .. 10 loop
-            Assert (To_String (Run ("cat", Input => Name).Output), Name, "its own answer");
+            Assert
+              (To_String (Run ("cat", Input => Name).Output), Name,
+               "each program returns its own output");
             Expect_Start_Error ("/no/such/program", "No such file");
          end loop;
       end Work;
@@ -884,7 +901,7 @@ package body Process_Tests is
    begin
       Stress_Time.Repeat (Round'Access);
       Assert (Open_Files = Files, "open files:" & Open_Files'Image & ", before:" & Files'Image);
-      Expect_No_Children ("no zombie");
+      Expect_No_Children ("no zombie remains");
    end Stress;
 
    package Caller is new AUnit.Test_Caller (Fixture);
@@ -901,8 +918,8 @@ package body Process_Tests is
       Add ("programs that cannot be started", Cannot_Start'Access);
       Add ("arguments", Arguments'Access);
       Add ("environment and directory", Surroundings'Access);
-      Add ("nothing else is inherited", Inherits_Nothing'Access);
-      Add ("different callers", Inherits_From_Caller'Access);
+      Add ("no other files and no signals are inherited", Inherits_Nothing'Access);
+      Add ("programs started by different tasks", Inherits_From_Caller'Access);
       Add ("a program that outlives the task that starts it", Outlives_Task'Access);
       Add ("streams of any size", Any_Size'Access);
       Add ("a dialog", Conversation'Access);
@@ -910,7 +927,7 @@ package body Process_Tests is
       Add ("texts", Texts'Access);
       Add ("lines", Iterated'Access);
       Add ("timeouts", Timeouts'Access);
-      Add ("left running", Left_Running'Access);
+      Add ("a program that is running at the end of the scope", Left_Running'Access);
       Add ("processes left by a program that has exited", Left_By_Program'Access);
       Add ("a program that has changed its group", Changed_Group'Access);
       Add ("a program that cannot be killed", Cannot_Be_Killed'Access);

@@ -45,8 +45,8 @@ package body Put_All_Tests is
       Map.Put_All (500, Tens'Access);
       Map.Put_All (0, Tens'Access);
       Assert (Map.Length = 501, "length" & Map.Length'Image);
-      Assert ((for all Key in 1 .. 500 => Found (Map, Key) = 10 * Key), "all are found");
-      Assert (Found (Map, 1_000) = 2, "what was there");
+      Assert ((for all Key in 1 .. 500 => Found (Map, Key) = 10 * Key), "all keys are found");
+      Assert (Found (Map, 1_000) = 2, "an entry that existed before");
    end Adds_And_Replaces;
 
    procedure Keeps_The_Capacity (T : in out Fixture) is
@@ -57,7 +57,7 @@ package body Put_All_Tests is
       Map.Put_All (10, Tens'Access);
       Assert (Map.Length = 3, "length" & Map.Length'Image);
       Assert ((for all Key in 1 .. 10 => Found (Map, Key) in -1 | 10 * Key), "elements");
-      Assert (Found (Map, 10) = 100, "the last one");
+      Assert (Found (Map, 10) = 100, "the last entry of a key wins");
    end Keeps_The_Capacity;
 
    --  No entry is put, and nothing leaks
@@ -83,10 +83,10 @@ package body Put_All_Tests is
          Assert (False, "no exception");
       exception
          when Refused =>
-            Assert (Map.Length = 1 and then Found (Map, 1) = 1, "as it was");
+            Assert (Map.Length = 1 and then Found (Map, 1) = 1, "the cache is unchanged");
       end;
       Assert (Tracked.Live = Before, "left:" & Integer'Image (Tracked.Live - Before));
-      Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
+      Assert (Tracked.Failures = 0, "used after it was freed:" & Tracked.Failures'Image);
    end Fails_As_A_Whole;
 
    --  Concurrent writers lose no entries

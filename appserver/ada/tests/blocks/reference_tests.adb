@@ -34,8 +34,9 @@ package body Reference_Tests is
    overriding procedure Tear_Down (T : in out Fixture) is
       pragma Unreferenced (T);
    begin
-      Assert (Live = 0, "left over:" & Live'Image);
-      Assert (Tracked.Failures = 0, "freed twice or used when gone:" & Tracked.Failures'Image);
+      Assert (Live = 0, "elements that were not freed:" & Live'Image);
+      Assert
+        (Tracked.Failures = 0, "freed twice, or used after it was freed:" & Tracked.Failures'Image);
    end Tear_Down;
 
    function New_Number (Number : Integer) return Reference is
@@ -100,7 +101,7 @@ package body Reference_Tests is
          Assert (False, "unreachable");
       exception
          when Constraint_Error =>
-            Assert (Number (Outer) = 1, "as it was");
+            Assert (Number (Outer) = 1, "the outer reference is unchanged");
       end;
    end Exceptions;
 
@@ -119,18 +120,21 @@ package body Reference_Tests is
       function Fails (Ignored_Old : Reference) return Element_Access is (raise Constraint_Error);
 
    begin
-      Assert (Current.Get.Is_Null, "null at first");
+      Assert (Current.Get.Is_Null, "the reference is initially null");
       Current.Set (New_Number (1));
       Assert (Number (Current.Get) = 1 and then Live = 1, "set");
       Current.Get (Into => Obtained);
       Current.Set (New_Number (2));
       Assert
-        (Number (Obtained) = 1 and then Live = 2, "the old one is there as long as it is used");
+        (Number (Obtained) = 1 and then Live = 2, "the old element exists as long as it is used");
       Current.Compare_And_Set (Expected => Obtained, To => New_Number (3), Is_Set => Is_Set);
-      Assert (not Is_Set and then Number (Current.Get) = 2 and then Live = 2, "not the expected");
+      Assert
+        (not Is_Set and then Number (Current.Get) = 2 and then Live = 2,
+         "not set, since the element is not the expected one");
       Current.Get (Into => Obtained);
       Current.Compare_And_Set (Expected => Obtained, To => New_Number (3), Is_Set => Is_Set);
-      Assert (Is_Set and then Number (Current.Get) = 3, "the expected");
+      Assert
+        (Is_Set and then Number (Current.Get) = 3, "set, since the element is the expected one");
       Current.Update (One_More'Access);
       Assert (Number (Current.Get) = 4, "updated");
       Current.Update (Nothing'Access);
@@ -140,11 +144,11 @@ package body Reference_Tests is
          Assert (False, "unreachable");
       exception
          when Constraint_Error =>
-            Assert (Number (Current.Get) = 4, "left by an exception");
+            Assert (Number (Current.Get) = 4, "an exception does not change the element");
       end;
       Current.Set (Null_Reference);
       Obtained.Clear;
-      Assert (Live = 0 and then Current.Get.Is_Null, "null again");
+      Assert (Live = 0 and then Current.Get.Is_Null, "the reference is null again");
    end One_Task;
 
    --  More calls to Get than the state of an atomic reference can count
@@ -166,7 +170,7 @@ package body Reference_Tests is
       Assert ((for all Each of Held => Number (Each) = 1), "held");
       Current.Set (New_Number (2));
       for Each of Held loop
-         Assert (Number (Each) = 1, "held after it was replaced");
+         Assert (Number (Each) = 1, "a replaced element is still usable");
          Each.Clear;
       end loop;
       Assert (Live = 1, "freed");
@@ -210,7 +214,7 @@ package body Reference_Tests is
          Current.Set (New_Number (0));
          Replaced.Set (New_Number (0));
          Parallel.Run (Tasks, Work'Access);
-         Assert (Number (Current.Get) = Tasks * Turns, "all updates are in");
+         Assert (Number (Current.Get) = Tasks * Turns, "no update is lost");
       end Round;
 
    begin
@@ -262,7 +266,7 @@ package body Reference_Tests is
       Current.Set (New_Number (1));
       Stress_Time.Repeat (Round'Access);
       Current.Set (Null_Reference);
-      Assert (Live = 0, "left by aborts:" & Live'Image);
+      Assert (Live = 0, "elements that aborted tasks did not free:" & Live'Image);
    end Aborted;
 
    package Caller is new AUnit.Test_Caller (Fixture);

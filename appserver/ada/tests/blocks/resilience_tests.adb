@@ -243,7 +243,7 @@ package body Resilience_Tests is
       Run ((others => <>), Operation'Access, Stop'Access);
       Assert (False, "no exception");
    exception
-      when Busy_Error => Assert (T.Runs = 1, "no retry");
+      when Busy_Error => Assert (T.Runs = 1, "a failure without a retry");
    end Cancelled;
 
    ----------------------
@@ -542,7 +542,7 @@ package body Resilience_Tests is
          end Work;
       begin
          Parallel.Run (Tasks, Work'Access);
-         Assert (Made.Value + Rejected.Value = Tasks * Turns, "made or rejected");
+         Assert (Made.Value + Rejected.Value = Tasks * Turns, "each call was made or rejected");
          Assert (By.Statistics.Rejected = Rejected.Value, "rejected");
          Assert (By.Statistics.Opened > 0, "opened");
          By.Time.Add (5);
@@ -709,7 +709,7 @@ package body Resilience_Tests is
          end Work;
       begin
          Parallel.Run (8, Work'Access);
-         Assert (Excess.Value = 0, "more than the permits");
+         Assert (Excess.Value = 0, "more operations ran than there are permits");
          Assert (Three.Running = 0, "returned:" & Three.Running'Image);
       end Round;
    begin
@@ -751,7 +751,7 @@ package body Resilience_Tests is
       exception
          when Error : Time_Limit_Error =>
             Assert (Verdict_Of_Guard (Error).Kind = Outcome_Unknown, "unknown");
-            Assert (not Is_Rejection (Error), "no rejection");
+            Assert (not Is_Rejection (Error), "the failure is not a rejection");
       end;
    end Limits;
 
@@ -839,9 +839,9 @@ package body Resilience_Tests is
       Number : Integer;
    begin
       Hedged.Reset;
-      Assert (Hanging_Hedges.First_Result (0.001) = 2, "the second overtakes");
+      Assert (Hanging_Hedges.First_Result (0.001) = 2, "the second call is faster");
       Hedged.Reset;
-      Assert (Failing_Hedges.First_Result (0.001) = 1, "the first is waited for");
+      Assert (Failing_Hedges.First_Result (0.001) = 1, "the first call is awaited");
       Hedged.Reset;
       Number := Hanging_Hedges.First_Result (0.001, Max_Calls => 3, Shared => Shared'Access);
       Assert (Number in 2 .. 3 and then Shared.Available = 0, "the budget is spent");
@@ -851,7 +851,7 @@ package body Resilience_Tests is
          Number := Lost_Hedges.First_Result (0.001);
          Assert (False, "no exception:" & Number'Image);
       exception
-         when Lost_Error | Busy_Error => Assert (Hedged.Calls = 2, "both have failed");
+         when Lost_Error | Busy_Error => Assert (Hedged.Calls = 2, "both calls have failed");
       end;
       --  An abort of the caller aborts the calls, even while it starts them
       for Round in 0 .. 499 loop
@@ -860,7 +860,7 @@ package body Resilience_Tests is
             delay Round * 0.000_002;
          then abort
             Number := Hanging_Hedges.First_Result (Pause'Last);
-            Assert (False, "not aborted:" & Number'Image);
+            Assert (False, "the other call was not aborted:" & Number'Image);
          end select;
       end loop;
    end Hedging;
@@ -931,15 +931,15 @@ package body Resilience_Tests is
       Add ("resilience: delays", Delays'Access);
       Add ("resilience: policies share a budget", Shared_Budget'Access);
       Add ("resilience: listeners", Listeners'Access);
-      Add ("resilience: cancelled", Cancelled'Access);
+      Add ("resilience: cancelled retries", Cancelled'Access);
       Add ("resilience: a circuit breaker opens", Opens'Access);
-      Add ("resilience: its window", Window_Forgets'Access);
-      Add ("resilience: its half-open state", Half_Opens'Access);
-      Add ("resilience: its trials", Trials_Are_Limited'Access);
+      Add ("resilience: the window of a circuit breaker", Window_Forgets'Access);
+      Add ("resilience: a half-open circuit breaker", Half_Opens'Access);
+      Add ("resilience: the number of trials is limited", Trials_Are_Limited'Access);
       Add ("resilience: late results", Late_Results'Access);
       Add ("resilience: calls without a result", No_Results'Access);
       Add ("resilience: tasks share a circuit breaker", Breaker_Stress'Access);
-      Add ("resilience: tasks share its trials", Trials_Stress'Access);
+      Add ("resilience: tasks share the trials of a circuit breaker", Trials_Stress'Access);
       Add ("resilience: a full bulkhead", Bulkhead_Full'Access);
       Add ("resilience: waiting for a permit", Bulkhead_Waits'Access);
       Add ("resilience: tasks share a bulkhead", Bulkhead_Stress'Access);

@@ -112,7 +112,8 @@ package body Retry_Tests is
          Run (T, By, Faults);
       exception
          when Error : others =>
-            Assert (Fault_Of (Error)'Image, Faults (Runs)'Image, "the last one's exception");
+            Assert
+              (Fault_Of (Error)'Image, Faults (Runs)'Image, "the exception of the last attempt");
             Assert (T.Runs'Image, Runs'Image, "runs");
             return;
       end;
@@ -190,7 +191,7 @@ package body Retry_Tests is
          Compared := Compared + 1;
       end loop;
       Close (File);
-      Assert (Compared >= 40, "there are lines");
+      Assert (Compared >= 40, "the number of compared lines");
    end Classes;
 
    -----------
@@ -202,7 +203,7 @@ package body Retry_Tests is
       By      : constant Policy := (null, Counted'Access, Attempts => 4, others => <>);
    begin
       Succeeds (T, By, [1 .. 0 => Deadlock]);
-      Assert (Paused = 0, "no pause without a fault");
+      Assert (Paused = 0, "no pause without a failure");
       Succeeds (T, By, [Deadlock, Stale_Version, Busy]);
       Fails (T, By, [1 .. 9 => Deadlock], Runs => 4);
       Check_Count (Counted.Statistics.Calls, 3, "calls");
@@ -233,12 +234,12 @@ package body Retry_Tests is
       Stays_Unknown ([Outcome_Unknown, Permanent], Runs => 2);
       Check_Count (Counted.Statistics.Given_Up, 3, "given up");
       Run (T, By, [Outcome_Unknown, Deadlock, Connection_Lost], Has_Key => True);
-      Assert (T.Runs = 4, "attempts until it is known");
+      Assert (T.Runs = 4, "attempts until the outcome was known");
       begin
          Run (T, By, [1 .. 9 => Deadlock], Has_Key => True);
          Assert (False, "no exception");
       exception
-         when SQL.SQL_Error => Assert (T.Runs = 2, "nothing is unknown");
+         when SQL.SQL_Error => Assert (T.Runs = 2, "no outcome is unknown");
       end;
    end Unknown_With_Key;
 
@@ -330,12 +331,12 @@ package body Retry_Tests is
       for Call in 1 .. 2 loop
          Succeeds (T, By, [1 .. 0 => Deadlock]);
       end loop;
-      Assert (Shared.Available = 0, "three quarters");
+      Assert (Shared.Available = 0, "three calls earn less than one retry");
       Succeeds (T, By, [Deadlock]);
       for Call in 1 .. 100 loop
          Succeeds (T, By, [1 .. 0 => Deadlock]);
       end loop;
-      Assert (Shared.Available = 2, "no more than the reserve");
+      Assert (Shared.Available = 2, "the budget does not exceed the reserve");
    end Budgets;
 
    procedure Outcomes_Unknown (T : in out Fixture) is
@@ -353,7 +354,7 @@ package body Retry_Tests is
    begin
       begin
          Tested_Loops.Run (Once, False, Drop'Access);
-         Assert (False, "what may have committed is not retried");
+         Assert (False, "a call that may have committed was retried");
       exception
          when Outcome_Unknown_Error =>
             Check_Count (Counted.Statistics.Faults (Outcome_Unknown), 1, "outcome unknown");
@@ -363,7 +364,7 @@ package body Retry_Tests is
       Fails (T, Repeatedly, [Outcome_Unknown, Deadlock, Deadlock], Runs => 3);
       T.Runs := 0;
       Tested_Loops.Run (Repeatedly, True, Drop'Access);
-      Assert (T.Runs = 2, "what may take effect twice is");
+      Assert (T.Runs = 2, "work that may take effect twice is retried");
    end Outcomes_Unknown;
 
    --  A circuit breaker with the clock of these tests
@@ -393,7 +394,7 @@ package body Retry_Tests is
          Run (T, By, [1 .. 0 => Deadlock]);
          Assert (False, "admitted");
       exception
-         when Resilience.Circuit_Open_Error => Assert (T.Runs = 0, "not run");
+         when Resilience.Circuit_Open_Error => Assert (T.Runs = 0, "the work is not run");
       end;
       Pass (5.0);
       Succeeds (T, By, [1 .. 0 => Deadlock]);
@@ -426,7 +427,7 @@ package body Retry_Tests is
       exception
          when SQL.SQL_Error => null;
       end;
-      Assert (T.Runs = 4, "only the outermost is retried:" & T.Runs'Image);
+      Assert (T.Runs = 4, "only the outermost call is retried:" & T.Runs'Image);
       Check_Count (Counted.Statistics.Calls, 1, "calls");
       Succeeds (T, By, [Deadlock]);
    end Nested;
@@ -469,9 +470,9 @@ package body Retry_Tests is
       begin
          Refuse;
       end;
-      Assert (T.Runs = 1, "no retry");
+      Assert (T.Runs = 1, "a cancelled call is not retried");
       Refuse;
-      Assert (T.Runs = 2, "no retry of what is cancelled before");
+      Assert (T.Runs = 2, "a call that is already cancelled is not retried");
       Check_Count (Counted.Statistics.Given_Up, 2, "given up");
    end Cancelled;
 
@@ -631,7 +632,7 @@ package body Retry_Tests is
       Takes_As_Much ("its result", Call_For_Result'Access, Result_By_Hand'Access);
       Assert
         (Memory_Of (Call_For_Longer'Access) > Memory_Of (Call_For_Result'Access),
-         "a longer result does take memory");
+         "a longer result takes memory");
    end No_Memory_In_Transactions;
 
    --  Tasks spend the retries that they earn. No retry is spent twice, and no retry is lost.
@@ -677,7 +678,7 @@ package body Retry_Tests is
          Parallel.Run (Tasks, Work'Access);
          Assert
            (Calls - Failed.Value + Interfaces.Integer_64 (Shared.Available) <= 100 + Calls / 2,
-            "no more retries than earned");
+            "no more retries than the budget allows");
          Assert (Calls - Failed.Value >= 100, "the reserve is used");
       end Round;
    begin
@@ -703,7 +704,7 @@ package body Retry_Tests is
          Assert (Ada.Strings.Fixed.Count (Text, LF & Line & LF) = 1, Line & " in: " & Text);
       end Has;
    begin
-      Assert (Ada.Strings.Fixed.Count (Text, "# TYPE ") = 5, "each metric once");
+      Assert (Ada.Strings.Fixed.Count (Text, "# TYPE ") = 5, "each metric is described once");
       Has ("# TYPE appserver_retry_calls_total counter");
       Has ("appserver_retry_calls_total{policy=""shop""} 7");
       Has ("appserver_retry_calls_total{policy=""a \""b\""\\\n""} 0");
@@ -732,8 +733,8 @@ package body Retry_Tests is
       Add ("retry: unknown outcomes", Outcomes_Unknown'Access);
       Add ("retry: circuit breakers", Breakers'Access);
       Add ("retry: only the outermost call", Nested'Access);
-      Add ("retry: cancelled", Cancelled'Access);
-      Add ("retry: aborted", Aborted'Access);
+      Add ("retry: cancelled calls", Cancelled'Access);
+      Add ("retry: aborted calls", Aborted'Access);
       Add ("retry: no heap memory without a fault", No_Memory'Access);
       Add ("retry: no heap memory in transactions", No_Memory_In_Transactions'Access);
       Add ("retry: tasks share a budget", Budget_Stress'Access);

@@ -24,7 +24,7 @@ package body Tracked is
    begin
       if Self.Life /= Alive then
          Wrong.Increment;
-         raise Program_Error with "used after it is gone";
+         raise Program_Error with "used after it was freed";
       end if;
       return Self.Number;
    end Number;

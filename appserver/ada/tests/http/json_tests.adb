@@ -278,6 +278,15 @@ package body JSON_Tests is
       Last    : Natural;
    begin
       JSON_In.Next_Text (Source, Into, Last);
+      if JSON_In.Fault /= Too_Long then
+         declare
+            Same : Reader;
+            Text : constant String := Same.Next_Text (Source);
+         begin
+            Assert (Text, (if JSON_In.Has_Failed then "" else Into (5 .. Last)), "function");
+            Assert (Same.Fault = JSON_In.Fault, "function: " & Same.Fault'Image);
+         end;
+      end if;
       return (if JSON_In.Has_Failed then JSON_In.Fault'Image else Into (5 .. Last));
    end Text_In;
 
@@ -410,6 +419,7 @@ package body JSON_Tests is
       Assert (not JSON_In.Next_Element (Source), "no more elements");
       Assert (not JSON_In.Next_Is_Null (Source), "no null");
       Assert (not JSON_In.Next_Boolean (Source), "no truth");
+      Assert (JSON_In.Next_Text (Source), "", "no text from the function");
       Assert (JSON_In.Next_Integer (Source, 3, 9) = 3, "the least number");
       Assert (JSON_In.Next_Float (Source) = 0.0, "no number");
       JSON_In.Skip (Source);

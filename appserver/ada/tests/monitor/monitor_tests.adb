@@ -46,7 +46,8 @@ package body Monitor_Tests is
          Assert
            (Folded_Names.Text (Name) = "GET " & Route, Path & ": " & Folded_Names.Text (Name));
          Assert
-           (Folded_Names.Hash (Name) = Folded_Names.Hash ("GET " & Route), "one hash: " & Route);
+           (Folded_Names.Hash (Name) = Folded_Names.Hash ("GET " & Route),
+"the hash of the name of " & Route);
       end Check;
 
    begin
@@ -82,7 +83,7 @@ package body Monitor_Tests is
       Check ("SELECT 'open", "SELECT ?");
       Check ("SELECT /* open", "SELECT");
       Check ("", "");
-      Assert (Folded_Names.Query ([1 .. 5_000 => 'x'])'Length = 500, "it is cut");
+      Assert (Folded_Names.Query ([1 .. 5_000 => 'x'])'Length = 500, "the name is truncated");
    end Queries;
 
    ----------------
@@ -97,10 +98,13 @@ package body Monitor_Tests is
       for Item in Bucket loop
          Assert (Bucket_Of (Below) = Item, "the first value of" & Item'Image);
          Assert (Bucket_Of (Upper_Bound (Item)) = Item, "the last value of" & Item'Image);
-         Assert (Item < 32 or else (Upper_Bound (Item) + 1 - Below) * 32 <= Below, "its width");
+         Assert
+           (Item < 32 or else (Upper_Bound (Item) + 1 - Below) * 32 <= Below,
+            "the width of a bucket");
          Below := Upper_Bound (Item) + 1;
       end loop;
-      Assert (Bucket_Of (Unsigned_64'Last) = Bucket'Last, "what is too long");
+      Assert
+        (Bucket_Of (Unsigned_64'Last) = Bucket'Last, "the bucket of a value that is too large");
    end Buckets;
 
    --  A line of percentiles.txt contains a number of values, a shift, a percentage, and
@@ -150,7 +154,7 @@ package body Monitor_Tests is
          Compared := Compared + 1;
       end loop;
       Close (File);
-      Assert (Compared >= 20, "there are lines");
+      Assert (Compared >= 20, "the number of compared lines");
    end Percentiles;
 
    procedure Merging (T : in out Fixture) is
@@ -166,7 +170,7 @@ package body Monitor_Tests is
          Histograms.Record_Value (All_Values, K * K);
       end loop;
       Histograms.Add (First, Second);
-      Assert (First = All_Values, "the sum of two is that of all values");
+      Assert (First = All_Values, "a merged histogram equals that of all values");
    end Merging;
 
    ------------
@@ -214,27 +218,27 @@ package body Monitor_Tests is
       Ask ("/queries?count=3");
       Ask ("/queries?count=200");
       Ask ("/named/anything");
-      Assert (Page ("GET /users/{id}").Count = 2, "two requests of a page");
+      Assert (Page ("GET /users/{id}").Count = 2, "a page with two requests");
       Assert (Page ("GET /users/{id}").Errors = 0, "no errors");
-      Assert (Page ("GET /missing/{id}").Count = 0, "404 makes no name");
-      Assert (Page ("(other)").Count = 1, "and is among the others");
-      Assert (Page ("(other)").Client_Errors = 1, "as the client's error");
+      Assert (Page ("GET /missing/{id}").Count = 0, "a 404 adds no page name");
+      Assert (Page ("(other)").Count = 1, "a 404 is counted as (other)");
+      Assert (Page ("(other)").Client_Errors = 1, "a 404 is counted as an error of the client");
       Assert (Page ("GET /broken").Errors = 2, "an exception is an error");
-      Assert (Page ("GET /named/{name}").Count = 1, "a page with a name of its own");
+      Assert (Page ("GET /named/{name}").Count = 1, "a page with a name that the program set");
       Assert
         (Shop_Parts.Monitor.Query_Statistics ("GET /queries", Select_Union).Count = 203,
-         "queries of a page, also more than a request has room for");
+         "queries are counted even if they exceed a request's capacity");
       Ask ("/upload", Method => "PUT", Text => "seven b");
       Assert (Page ("PUT /upload").Count = 1, "a receiver");
       Assert
         (Shop_Parts.Monitor.Query_Statistics ("PUT /upload", Select_Union).Count = 1,
-         "and its query");
+         "a query of the receiver is counted");
       Ask ("/refused", Method => "POST", Text => "x");
-      Assert (Page ("(other)").Client_Errors = 2, "refused before its content");
+      Assert (Page ("(other)").Client_Errors = 2, "the rejected request is counted as (other)");
       Ask ("/one-too-many");
       Ask ("/two-too-many");
-      Assert (Page ("GET /two-too-many").Count = 0, "there are six names at most");
-      Assert (Page ("(other)").Count = 3, "all others are together");
+      Assert (Page ("GET /two-too-many").Count = 0, "there are at most six names");
+      Assert (Page ("(other)").Count = 3, "requests of further pages are counted as (other)");
    end Filtered;
 
    function Metrics_For
@@ -253,10 +257,11 @@ package body Monitor_Tests is
    begin
       Ask ("/users/7");
       Assert (Has (Metrics_For, "application/json"), "JSON");
-      Assert (Has (Metrics_For ("/"), "application/json"), "by its host alone");
-      Assert (Has (Metrics_For ("/json"), "application/json"), "by the short path");
-      Assert (Has (Metrics_For, """GET /users/{id}"""), "with the page");
-      Assert (not Has (Metrics_For, "secret"), "without what was asked");
+      Assert (Has (Metrics_For ("/"), "application/json"), "the metrics at the root path");
+      Assert (Has (Metrics_For ("/json"), "application/json"), "the metrics at the short path");
+      Assert (Has (Metrics_For, """GET /users/{id}"""), "the metrics contain the page");
+      Assert
+        (not Has (Metrics_For, "secret"), "the metrics do not contain the path that was requested");
       Assert
         (Has (Metrics_For (Fields => "Accept: text/html, */*" & LF), "<!doctype html>"),
          "a browser");
@@ -264,12 +269,12 @@ package body Monitor_Tests is
         (Has (Metrics_For (Fields => "Accept: text/plain;version=0.0.4" & LF),
               "appserver_monitor_page_seconds_count{page=""GET /users/{id}""}"),
          "Prometheus");
-      Assert (Has (Metrics_For ("/monitor/metrics"), "# TYPE"), "by its path");
+      Assert (Has (Metrics_For ("/monitor/metrics"), "# TYPE"), "the metrics at their full path");
       Assert
-        (Has (Metrics_For ("/monitor/page"), "Content-Security-Policy"), "the page by its path");
-      Assert (Has (Metrics_For (Method => "POST"), " 405 "), "only to read");
-      Assert (Has (Metrics_For ("/monitors"), " 404 "), "another path");
-      Assert (Page ("GET /monitor").Count = 0, "not counted");
+        (Has (Metrics_For ("/monitor/page"), "Content-Security-Policy"), "the page at its path");
+      Assert (Has (Metrics_For (Method => "POST"), " 405 "), "other methods are rejected");
+      Assert (Has (Metrics_For ("/monitors"), " 404 "), "another path is not found");
+      Assert (Page ("GET /monitor").Count = 0, "requests for metrics are not counted");
    end Shows_Metrics;
 
    --  Access to the metrics on a separate port
@@ -287,7 +292,7 @@ package body Monitor_Tests is
          Assert (Has (Metrics_For (Host => Host), "bucket_width") = Is_So, Host);
       end Is_Shown;
    begin
-      Assert (Has (Metrics_For (Client => Away), " 403 "), "not for others");
+      Assert (Has (Metrics_For (Client => Away), " 403 "), "other machines get no metrics");
       Is_Hidden ("Forwarded: for=192.0.2.1");
       Is_Hidden ("X-Forwarded-For: 192.0.2.1");
       Is_Hidden ("X-Forwarded-Host: shop.example");
@@ -312,10 +317,11 @@ package body Monitor_Tests is
       Is_Shown (":9090", False);
       Is_Shown ("", False);
       Assert
-        (Has (Metrics_For (Fields => "Sec-Fetch-Site: none" & LF), " 200 "), "typed by its user");
+        (Has (Metrics_For (Fields => "Sec-Fetch-Site: none" & LF), " 200 "),
+"a user typed the address");
       Assert
         (Has (Metrics_For (Fields => "Sec-Fetch-Site: same-origin" & LF), " 200 "),
-         "reloaded by the page");
+         "the page reloads itself");
    end Shows_Only_Here;
 
    --  Without a token, the application's port does not show the metrics: the client may be a proxy
@@ -333,16 +339,17 @@ package body Monitor_Tests is
          Response : constant String := Guarded_Response (Fields & LF);
       begin
          Assert (Has (Response, " 401 "), Fields);
-         Assert (Has (Response, "WWW-Authenticate: Basic"), "a browser asks its user");
-         Assert (not Has (Response, "bucket_width"), "nothing is shown");
+         Assert (Has (Response, "WWW-Authenticate: Basic"), "a browser prompts for the token");
+         Assert (not Has (Response, "bucket_width"), "the metrics are not shown");
       end Is_Refused;
 
       Bearer : constant String := "Authorization: Bearer " & Shop_Parts.Secret;
       Basic  : constant String := "Authorization: basic bW9uaXRvcjowMTIzNDU2Nzg5YWJjZGVmKy8=";
    begin
-      Assert (not Has (Answer_To ("/monitor"), "bucket_width"), "it is the application's");
+      Assert (not Has (Answer_To ("/monitor"), "bucket_width"), "the application serves this path");
       Assert
-        (not Has (Answer_To ("/monitor/json", Fields => Bearer & LF), "bucket_width"), "no token");
+        (not Has (Answer_To ("/monitor/json", Fields => Bearer & LF), "bucket_width"),
+"no metrics without a configured token");
       Assert (Has (Guarded_Response (Bearer & LF), "application/json"), "Bearer");
       Assert (Has (Guarded_Response (Basic & LF), "application/json"), "Basic");
       Is_Refused ("X: y");
@@ -357,7 +364,7 @@ package body Monitor_Tests is
         (Has (HTTP.Trials.Responses
                 (Shop_Parts.Short'Access,
                  "GET /monitor HTTP/1.1" & LF & "Host: x" & LF & LF, Home), " 500 "),
-         "a token that is too short protects nothing");
+         "a token that is too short is an error");
    end Shows_With_Token;
 
    -------------
@@ -385,7 +392,7 @@ package body Monitor_Tests is
          Insert.Execute;
          begin
             Insert.Execute;
-            Assert (False, "it is unique");
+            Assert (False, "the INSERT succeeded twice");
          exception
             when SQL.SQL_Error => null;
          end;
@@ -393,9 +400,11 @@ package body Monitor_Tests is
       end;
       Assert (Alone ("CREATE TABLE item (id integer UNIQUE)").Count = 1, "a text");
       Assert (Alone ("INSERT INTO item VALUES (?)").Count = 2, "two executions");
-      Assert (Alone ("INSERT INTO item VALUES (?)").Errors = 1, "one failed");
+      Assert (Alone ("INSERT INTO item VALUES (?)").Errors = 1, "one execution failed");
       Assert (Alone ("COMMIT").Count = 1, "a commit");
-      Assert (Page (Monitors.No_Request).Count = Before + 4, "each counts as a request");
+      Assert
+        (Page (Monitors.No_Request).Count = Before + 4,
+         "each query outside a request counts as a request");
    end Databases;
 
    ------------
@@ -489,8 +498,9 @@ package body Monitor_Tests is
       for K in 1 .. 10_000 loop
          Serve;
       end loop;
-      Assert (Counted_Memory.Calls = Before, "no call for memory");
-      Assert (Watched.Page_Statistics ("GET /users/{id}").Count = 10_001, "all are counted");
+      Assert (Counted_Memory.Calls = Before, "no heap memory is allocated");
+      Assert
+        (Watched.Page_Statistics ("GET /users/{id}").Count = 10_001, "all requests are counted");
    end No_Memory;
 
    --  The CPU time is measured for the thread, so a request that only waits has little CPU time
@@ -523,11 +533,13 @@ package body Monitor_Tests is
          Serve ("/works", True);
          Serve ("/waits", False);
       end loop;
-      Assert (Watched.Page_Statistics ("GET /works").CPU > 0, "it was read");
+      Assert (Watched.Page_Statistics ("GET /works").CPU > 0, "the CPU time was measured");
       Assert
         (Watched.Page_Statistics ("GET /works").CPU > Watched.Page_Statistics ("GET /waits").CPU,
-         "more than of who waits");
-      Assert (Watched.Page_Statistics ("GET /waits").Total >= 60_000_000, "who waits takes time");
+         "a page that works uses more CPU time than a page that waits");
+      Assert
+        (Watched.Page_Statistics ("GET /waits").Total >= 60_000_000,
+         "a page that waits takes time");
    end CPU_Time;
 
    procedure Written (T : in out Fixture) is
@@ -556,7 +568,8 @@ package body Monitor_Tests is
       --  Longer than the first request, however long that took on a busy machine
       Serve ("2", 0.03 + To_Duration (Clock - Start));
       Monitors.JSON.Write (Watched, Text'Access, "a ""shop""");
-      Assert (Has (Text.Content, """application"":""a \""shop\"""""), "its name");
+      Assert
+        (Has (Text.Content, """application"":""a \""shop\"""""), "the name of the application");
       Assert
         (Has (Text.Content,
               "{""name"":""SELECT name FROM t WHERE id = ?"",""count"":4,""errors"":0,"
@@ -565,7 +578,7 @@ package body Monitor_Tests is
       Assert
         (Ada.Strings.Fixed.Index (Text.Content, """/t/2""")
          < Ada.Strings.Fixed.Index (Text.Content, """/t/1"""),
-         "the slowest is first");
+         "the slowest request is first");
    end Written;
 
    package Caller is new AUnit.Test_Caller (Fixture);
@@ -588,7 +601,7 @@ package body Monitor_Tests is
       Add ("monitor: on a separate port, for this machine", Shows_Only_Here'Access);
       Add ("monitor: on the application's port, with a token", Shows_With_Token'Access);
       Add ("monitor: databases", Databases'Access);
-      Add ("monitor: nothing is lost", Nothing_Is_Lost'Access);
+      Add ("monitor: no request is lost", Nothing_Is_Lost'Access);
       Add ("monitor: no heap memory", No_Memory'Access);
       Add ("monitor: CPU time", CPU_Time'Access);
       Add ("monitor: JSON", Written'Access);

@@ -84,7 +84,7 @@ package body Appserver.SQL.Detached_Call_Tests is
       Assert (Dropped = Calls, "dropped:" & Dropped'Image);
       Assert
         (Open_Files <= Files_Before,
-         "files that are open:" & Open_Files'Image & Files_Before'Image);
+         "open files, now and before:" & Open_Files'Image & Files_Before'Image);
    end Expect_Released;
 
    procedure In_Time (T : in out Fixture) is
@@ -99,9 +99,9 @@ package body Appserver.SQL.Detached_Call_Tests is
          Call.Own (Something'Address);
          Call.Run (Long_Time, Is_Done);
          Assert (Is_Done and then Begun = 1, "done");
-         Assert (Dropped = 0, "dropped before the end of the scope");
+         Assert (Dropped = 0, "the call was freed before the end of its scope");
       end;
-      Assert (Dropped = 1, "dropped with the scope");
+      Assert (Dropped = 1, "the call is freed at the end of its scope");
       Expect_Released (1, Before);
    end In_Time;
 
@@ -117,7 +117,7 @@ package body Appserver.SQL.Detached_Call_Tests is
       while Begun < 3 loop
          delay 0.001;
       end loop;
-      Assert (Dropped = 0, "dropped while it runs");
+      Assert (Dropped = 0, "the call was freed while it was running");
       May_End := True;
       Expect_Released (3, Before);
    end Too_Late;
@@ -160,7 +160,7 @@ package body Appserver.SQL.Detached_Call_Tests is
             Ended := (for all Each of Hurried => Each'Terminated)
               and then (for all Each of Unhurried => Each'Terminated);
          end loop;
-         Assert (Dropped = 0, "dropped while it runs");
+         Assert (Dropped = 0, "the call was freed while it was running");
          May_End := True;
       exception
          when others =>
@@ -169,7 +169,7 @@ package body Appserver.SQL.Detached_Call_Tests is
       end Abort_All;
    begin
       Abort_All;
-      Assert (Ended, "an aborted task waits on");
+      Assert (Ended, "the aborted task does not continue to wait");
       Expect_Released (Tasks, Before);
    end Aborted;
 
@@ -183,8 +183,8 @@ package body Appserver.SQL.Detached_Call_Tests is
          Result.Add_Test (Caller.Create ("detached calls: " & Name, Test));
       end Add;
    begin
-      Add ("in time", In_Time'Access);
-      Add ("too late", Too_Late'Access);
+      Add ("calls that end in time", In_Time'Access);
+      Add ("calls that end too late", Too_Late'Access);
       Add ("aborted", Aborted'Access);
       return Result;
    end Suite;

@@ -86,8 +86,8 @@ package body Batch_Tests is
       for By in Way loop
          Begin_Insert (T, By);
          SQL.Batches.Execute (T.Insert, Bind_Number'Access, Counts);
-         Assert ((for all C of Counts => C = 1), "one row each");
-         Assert (T.DB.In_Autocommit, "its transaction is over");
+         Assert ((for all C of Counts => C = 1), "each execution changed one row");
+         Assert (T.DB.In_Autocommit, "the transaction of the batch has ended");
          Has_Rows (T, Count);
          SQL.Batches.Execute (T.Insert, Bind_Number'Access, None);
          T.DB.Execute ("DELETE FROM t");
@@ -141,7 +141,7 @@ package body Batch_Tests is
      (T : in out Fixture; Element : SQL.Integer_64; Act : not null access procedure) is
    begin
       Act.all;
-      Assert (False, "it is done, though element" & Element'Image & " is wrong");
+      Assert (False, "the batch succeeded, although element" & Element'Image & " is wrong");
    exception
       when Failure : SQL.SQL_Error =>
          declare
@@ -173,7 +173,7 @@ package body Batch_Tests is
             Wrong := Positive (Element);
             if Wrong in 1 | 2 | 500 | 501 | Count then
                Fails_At (T, Element, Act'Access);
-               Assert (T.DB.In_Autocommit, "its transaction is over");
+               Assert (T.DB.In_Autocommit, "the transaction of the batch has ended");
                Has_Rows (T, 1);
             end if;
          end loop;
@@ -313,7 +313,7 @@ package body Batch_Tests is
          Prepare (T.Query, T.DB, "SELECT x FROM t ORDER BY id");
          for Text of Hostile loop
             Assert (T.Query.Step, "a row");
-            Assert (T.Query.As_Text (1) = Text.all, "the text");
+            Assert (T.Query.As_Text (1) = Text.all, "the text is unchanged");
          end loop;
          Assert (T.Query.Step and then T.Query.Is_Null (1), "null");
          T.Query.Close;
@@ -421,7 +421,7 @@ package body Batch_Tests is
       end Load_Nowhere;
    begin
       Load (T, None'Access, 0);
-      Assert (T.DB.In_Autocommit, "its transaction is over");
+      Assert (T.DB.In_Autocommit, "the transaction of the load has ended");
       Has_Rows (T, 0);
       if Dialect.Name.all /= "MariaDB" then
          Is_Refused (Load_Nowhere'Access, Dialect.No_Table);
@@ -478,7 +478,7 @@ package body Batch_Tests is
       then abort
          Load (T, Next'Access, 0);
       end select;
-      Assert (T.DB.In_Autocommit, "its transaction is over");
+      Assert (T.DB.In_Autocommit, "the transaction of the load has ended");
       Has_Rows (T, 0);
       Begin_Insert (T, Prepared);
       I := 0;
@@ -494,7 +494,7 @@ package body Batch_Tests is
          end loop;
          abort Worker;
       end;
-      Assert (T.DB.In_Autocommit, "its transaction is over");
+      Assert (T.DB.In_Autocommit, "the transaction of the load has ended");
       Has_Rows (T, 0);
    end Aborted;
 
@@ -505,7 +505,7 @@ package body Batch_Tests is
    function Session_Id (T : in out Fixture) return String is
    begin
       Prepare (T.Query, T.DB, Dialect.Id.all);
-      Assert (T.Query.Step, "its id");
+      Assert (T.Query.Step, "the query returns the ID of the session");
       return Result : constant String := T.Query.As_Text (1) do
          T.Query.Close;
       end return;
@@ -585,18 +585,18 @@ package body Batch_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
-      Add (Result.all, "all executed", All_Executed'Access);
+      Add (Result.all, "all elements are executed", All_Executed'Access);
       Add (Result.all, "counts", Counts_Reported'Access);
       Add (Result.all, "texts", All_Texts'Access);
       Add (Result.all, "hostile texts", Hostile_Batch'Access);
-      Add (Result.all, "an error undoes it", Undone'Access);
-      Add (Result.all, "the program's exception", Halts'Access);
+      Add (Result.all, "an error rolls back the batch", Undone'Access);
+      Add (Result.all, "an exception of the program", Halts'Access);
       Add (Result.all, "misuse", Misused'Access);
       Add (Result.all, "load: hostile values", Hostile_Values'Access);
       Add (Result.all, "load: rejected values", Refused_Values'Access);
-      Add (Result.all, "load: an error undoes it", Load_Undone'Access);
-      Add (Result.all, "load: the program's exception", Load_Halts'Access);
-      Add (Result.all, "load: nothing", Nothing_Loaded'Access);
+      Add (Result.all, "load: an error rolls it back", Load_Undone'Access);
+      Add (Result.all, "load: an exception of the program", Load_Halts'Access);
+      Add (Result.all, "load: no rows", Nothing_Loaded'Access);
       Add (Result.all, "abort", Aborted'Access);
       return Result;
    end Suite;

@@ -27,7 +27,7 @@ package body Checks is
                "the message does not contain """ & Words & """: " & SQL.Message_Of (Error));
             return;
       end;
-      Assert (False, "expected SQL_Error " & State & ", but it went through");
+      Assert (False, "expected SQL_Error " & State & ", but there was no exception");
    end Is_Refused;
 
    procedure Is_Misuse (Act : not null access procedure; Words : String) is
@@ -42,7 +42,7 @@ package body Checks is
                & Ada.Exceptions.Exception_Message (Error));
             return;
       end;
-      Assert (False, "expected Misuse_Error: " & Words & ", but it went through");
+      Assert (False, "expected Misuse_Error: " & Words & ", but there was no exception");
    end Is_Misuse;
 
    procedure Answers (DB : in out SQL.Connection'Class; Query, Text : String) is

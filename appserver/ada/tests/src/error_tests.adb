@@ -90,7 +90,7 @@ package body Error_Tests is
       procedure Is_Kind (Text : String; Kind : SQL.Error_Kind) is
       begin
          T.DB.Execute (Text);
-         Assert (False, "went through: " & Text);
+         Assert (False, "no exception: " & Text);
       exception
          when Occurrence : SQL.SQL_Error =>
             declare
@@ -106,7 +106,7 @@ package body Error_Tests is
                Assert
                  (Error.Is_Constraint_Violation = (Error.State (1 .. 2) = "23"),
                   "constraint: " & Text);
-               Assert (not Error.Is_Retryable, "not again: " & Text);
+               Assert (not Error.Is_Retryable, "not retryable: " & Text);
                Assert (not Error.Is_Connection_Failure, "connected: " & Text);
             end;
       end Is_Kind;
@@ -133,7 +133,7 @@ package body Error_Tests is
       Name : constant String (1 .. 600) := [others => 'x'];
    begin
       T.DB.Execute ("SELECT '" & Name & "' FROM nowhere_" & Name (1 .. 40) & "_end, elsewhere");
-      Assert (False, "there is such a table");
+      Assert (False, "there is a table with this name");
    exception
       when Error : SQL.SQL_Error =>
          Assert
@@ -176,7 +176,7 @@ package body Error_Tests is
       Fail ("INSERT INTO account VALUES ('Ada')", Older);
       Fail ("SELEKT 1", Other);
       Is_Duplicate (SQL.Error_Of (Older));
-      Assert (SQL.Error_Of (Other).State, Dialect.Syntax, "the later one");
+      Assert (SQL.Error_Of (Other).State, Dialect.Syntax, "the other record has the later error");
    end Saved;
 
    package Caller is new AUnit.Test_Caller (Fixture);
@@ -189,8 +189,8 @@ package body Error_Tests is
          Result.Add_Test (Caller.Create (Dialect.Name.all & ": " & Name, Test));
       end Add;
    begin
-      Add ("errors have states", States'Access);
-      Add ("running again after an error", Trying_Again'Access);
+      Add ("errors have SQLSTATEs", States'Access);
+      Add ("a statement runs again after an error", Trying_Again'Access);
       Add ("errors have kinds", Kinds'Access);
       Add ("errors have complete messages", Long_Words'Access);
       Add ("saved errors", Saved'Access);

@@ -33,13 +33,13 @@ package body MariaDB_Client_Tests is
       MariaDB_Client_Calls.Start (Fail_Init => True);
       begin
          DB.Open (Nobody_Listens);
-         Assert (False, "it is open");
+         Assert (False, "the connection was opened");
       exception
          when Storage_Error => null;
       end;
-      Assert (not DB.Is_Open, "it is open");
+      Assert (not DB.Is_Open, "the connection is not open");
       DB.Close;
-      Assert (MariaDB_Client_Calls.Null_Closed = 0, "closed a handle that never was");
+      Assert (MariaDB_Client_Calls.Null_Closed = 0, "no null handle was closed");
    end Without_Memory;
 
    procedure Refused (T : in out Fixture) is
@@ -54,12 +54,12 @@ package body MariaDB_Client_Tests is
       MariaDB_Client_Calls.Start (Fail_Init => False);
       for Time in 1 .. 3 loop
          Checks.Is_Refused (Open'Access, "08001");
-         Assert (not DB.Is_Open, "it is open");
+         Assert (not DB.Is_Open, "the connection is not open");
          DB.Close;
-         Assert (MariaDB_Client_Calls.Initialized = Time, "initialized once each");
-         Assert (MariaDB_Client_Calls.Closed = Time, "closed once each");
+         Assert (MariaDB_Client_Calls.Initialized = Time, "each handle is initialized once");
+         Assert (MariaDB_Client_Calls.Closed = Time, "each handle is closed once");
       end loop;
-      Assert (MariaDB_Client_Calls.Null_Closed = 0, "closed a handle that never was");
+      Assert (MariaDB_Client_Calls.Null_Closed = 0, "no null handle was closed");
    end Refused;
 
    package Caller is new AUnit.Test_Caller (Fixture);
@@ -69,7 +69,7 @@ package body MariaDB_Client_Tests is
    begin
       Result.Add_Test
         (Caller.Create ("MariaDB client: no memory to connect", Without_Memory'Access));
-      Result.Add_Test (Caller.Create ("MariaDB client: nobody listens", Refused'Access));
+      Result.Add_Test (Caller.Create ("MariaDB client: no server listens", Refused'Access));
       return Result;
    end Suite;
 

@@ -89,7 +89,7 @@ package body MariaDB_Tests is
       begin
          Change_Both (T.DB, "1", "2");
       end;
-      Assert (Victims = 1, "one victim");
+      Assert (Victims = 1, "one transaction is the deadlock's victim");
       Answers (T.DB, "SELECT sum(x) FROM t", "2");
    end Deadlock;
 
@@ -126,7 +126,7 @@ package body MariaDB_Tests is
       Assert (T.Query.Parameter_Count = 1, "one parameter");
       T.Query.Bind (1, "\' OR ''='");
       Assert (T.Query.Step, "a row");
-      Assert (T.Query.As_Text (2), "\' OR ''='", "as it was");
+      Assert (T.Query.As_Text (2), "\' OR ''='", "the text is unchanged");
    end Without_Backslashes;
 
    procedure Unsigned (T : in out Fixture) is
@@ -140,8 +140,8 @@ package body MariaDB_Tests is
       T.Query.Prepare (T.DB, "SELECT x, y FROM t");
       Assert (T.Query.Step, "a row");
       Is_Refused (Read'Access, "22003", "column 1");
-      Assert (T.Query.As_Text (1), "18446744073709551615", "in text");
-      Assert (T.Query.As_Integer_64 (2) = 255, "a small one");
+      Assert (T.Query.As_Text (1), "18446744073709551615", "a number above the range, as text");
+      Assert (T.Query.As_Integer_64 (2) = 255, "a small unsigned number");
    end Unsigned;
 
    --  The rows of a stored procedure are read, and its last result is skipped
@@ -243,7 +243,7 @@ package body MariaDB_Tests is
          T.Query.Bind (1, Hard);
          Set_Mode (Run_In);
          Assert (T.Query.Step, "a row");
-         Assert (T.Query.As_Text (1), Hard, "as it was");
+         Assert (T.Query.As_Text (1), Hard, "the text is unchanged");
          T.Query.Close;
       end Comes_Back;
 
@@ -592,11 +592,12 @@ package body MariaDB_Tests is
         (Caller.Create ("MariaDB: without backslashes", Without_Backslashes'Access));
       Result.Add_Test (Caller.Create ("MariaDB: unsigned numbers", Unsigned'Access));
       Result.Add_Test (Caller.Create ("MariaDB: procedures", Procedures'Access));
-      Result.Add_Test (Caller.Create ("MariaDB: errors behind results", Late_Errors'Access));
-      Result.Add_Test (Caller.Create ("MariaDB: a mode that changes", Changed_Mode'Access));
-      Result.Add_Test (Caller.Create ("MariaDB: a limit of time", Time_Limit'Access));
-      Result.Add_Test (Caller.Create ("MariaDB: a silent server", Silent'Access));
-      Result.Add_Test (Caller.Create ("MariaDB: an answer too late", Responds_Too_Late'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: errors after results", Late_Errors'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: a changed SQL mode", Changed_Mode'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: a statement time limit", Time_Limit'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: a server that does not respond", Silent'Access));
+      Result.Add_Test
+        (Caller.Create ("MariaDB: a server that responds too late", Responds_Too_Late'Access));
       Result.Add_Test
         (Caller.Create ("MariaDB: a reset without a database", Reset_Without_Database'Access));
       Result.Add_Test (Caller.Create ("MariaDB: killed while idle", Killed_While_Idle'Access));

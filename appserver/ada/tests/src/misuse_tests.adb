@@ -131,7 +131,7 @@ package body Misuse_Tests is
       All_Refused (T);
       Prepare (T.Query, T.DB, "SELECT 7");
       Step (T);
-      Assert (T.Query.As_Integer_64 (1) = 7, "it can be prepared again");
+      Assert (T.Query.As_Integer_64 (1) = 7, "the statement can be prepared again");
    end Closed_Statement;
 
    procedure Closed_Connection (T : in out Fixture) is
@@ -209,10 +209,12 @@ package body Misuse_Tests is
          end loop;
          Three (First).Close;
          for Other in Three'Range loop
-            Assert (Three (Other).Is_Open = (Other /= First), "the others are open");
+            Assert (Three (Other).Is_Open = (Other /= First), "the other statements are open");
          end loop;
          DB.Close;
-         Assert ((for all Query of Three => not Query.Is_Open), "closed with the connection");
+         Assert
+           ((for all Query of Three => not Query.Is_Open),
+            "the statements are closed with the connection");
       end loop;
    end Any_Order;
 

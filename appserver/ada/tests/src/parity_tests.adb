@@ -451,7 +451,7 @@ package body Parity_Tests is
       begin
          begin
             Act.all;
-            Assert (False, Name & ": no error");
+            Assert (False, Name & ": no exception");
          exception
             when Error : SQL.SQL_Error =>
                Assert
@@ -526,7 +526,7 @@ package body Parity_Tests is
       Ignored := Duplicate (Before, Standard_Error);
       Ignored := Close_File (Before);
       Ignored := Close_File (File);
-      Assert (Ada.Directories.Size (Path) = 0, "the standard error has something: " & Path);
+      Assert (Ada.Directories.Size (Path) = 0, "standard error is not empty: " & Path);
    end Notices;
 
    -----------------------
@@ -602,7 +602,8 @@ package body Parity_Tests is
          Query : constant Resetting.Prepared_Statement := Held.Prepared ("SELECT ? + 1");
       begin
          Query.Bind (1, SQL.Integer_64'(41));
-         Assert (Query.Step and then Query.As_Integer_64 (1) = 42, "a statement that is kept");
+         Assert
+           (Query.Step and then Query.As_Integer_64 (1) = 42, "a statement that the pool kept");
       end Use_Kept;
 
    begin
@@ -681,15 +682,15 @@ package body Parity_Tests is
          Result.Add_Test (Caller.Create (Dialect.Name.all & ": parity: " & Name, Test));
       end Add;
    begin
-      Add ("times in every session", Times'Access);
-      Add ("clocks in every session", Clocks'Access);
+      Add ("times in sessions with any settings", Times'Access);
+      Add ("clocks in sessions with any settings", Clocks'Access);
       Add ("a clock without a zone", Clock_Without_Zone'Access);
-      Add ("readings of values", Read_Values'Access);
+      Add ("values as they are read", Read_Values'Access);
       Add ("decimals", Decimals'Access);
       Add ("division of decimals", Divided_Decimals'Access);
       Add ("errors after results", Late_Errors'Access);
       Add ("notices", Notices'Access);
-      Add ("state from lease to lease", Leases'Access);
+      Add ("session state between leases", Leases'Access);
       Add ("reset sessions", Reset_Session'Access);
       return Result;
    end Suite;

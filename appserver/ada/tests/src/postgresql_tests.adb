@@ -63,7 +63,7 @@ package body PostgreSQL_Tests is
       T.DB.Execute ("CREATE TABLE t (x integer)");
       Is_Refused (Fail'Access, "42P01");
       Is_Refused (Commit'Access, "25P02");
-      Assert (Work.Is_Pending, "it is still there");
+      Assert (Work.Is_Pending, "the transaction is still pending");
       Work.Roll_Back;
       Is_Refused (Fail'Access, "42P01");
       Assert (T.DB.In_Autocommit, "over");
@@ -96,7 +96,7 @@ package body PostgreSQL_Tests is
       begin
          Work.Commit;
       end;
-      Assert (T.DB.In_Autocommit, "nothing was to be done");
+      Assert (T.DB.In_Autocommit, "a transaction without statements does not begin");
    end First_Statement;
 
    --  Other first operations of a transaction: a savepoint, a batch, a load, a stream, a limit, and
@@ -110,10 +110,10 @@ package body PostgreSQL_Tests is
          Work : Transaction (T.DB'Access);
       begin
          First.all;
-         Assert (not T.DB.In_Autocommit, Name & ": it has begun");
+         Assert (not T.DB.In_Autocommit, Name & ": the transaction has begun");
          Answers (T.DB, "SELECT count(*) FROM t", Expected);
          Work.Roll_Back;
-         Assert (T.DB.In_Autocommit, Name & ": it is over");
+         Assert (T.DB.In_Autocommit, Name & ": the transaction has ended");
          Answers (T.DB, "SELECT count(*) FROM t", "2");
          Answers (T.DB, "SHOW statement_timeout", "0");
       end Begins_With;
@@ -178,7 +178,7 @@ package body PostgreSQL_Tests is
       begin
          T.Query.Bind (1, SQL.Integer_64 (17));
          Assert (T.Query.Step and then T.Query.As_Integer_64 (1) = 17, "the row");
-         Assert (not T.Query.Step, "and no more");
+         Assert (not T.Query.Step, "there is only one row");
       end Insert_Returning;
    begin
       T.DB.Execute ("CREATE TABLE t (x integer UNIQUE)");
@@ -190,7 +190,7 @@ package body PostgreSQL_Tests is
       Begins_With ("a stream", Stream'Access, "9");
       Begins_With ("a limit", Limit'Access, "2");
       T.Query.Prepare (T.DB, "INSERT INTO t VALUES (?) RETURNING x");
-      Begins_With ("a prepared one", Insert_Returning'Access, "3");
+      Begins_With ("a prepared statement", Insert_Returning'Access, "3");
    end First_Of_Another_Kind;
 
    --  A statement whose columns have changed is prepared again if nothing else was done: outside of
@@ -225,7 +225,7 @@ package body PostgreSQL_Tests is
          Work : Transaction (T.DB'Access);
       begin
          Read (3);
-         Assert (not T.DB.In_Autocommit, "it has begun");
+         Assert (not T.DB.In_Autocommit, "the transaction has begun");
          Work.Commit;
       end;
       T.DB.Execute ("ALTER TABLE t ADD a boolean");
@@ -244,12 +244,12 @@ package body PostgreSQL_Tests is
       begin
          T.DB.Execute ("SELECT 1");
          Run;
-         Assert (False, "it was prepared anew within a transaction");
+         Assert (False, "the statement was prepared again within a transaction");
          Work.Commit;
       exception
          when Occurrence : SQL_Error =>
-            Assert (Error_Of (Occurrence).Kind = Stale_Statement, "its kind");
-            Assert (Is_Retryable (Error_Of (Occurrence)), "worth a new transaction");
+            Assert (Error_Of (Occurrence).Kind = Stale_Statement, "the kind of the error");
+            Assert (Is_Retryable (Error_Of (Occurrence)), "a new transaction can succeed");
       end;
       Read (5);
       Answers (T.DB, "SELECT y FROM t", "y");
@@ -282,7 +282,7 @@ package body PostgreSQL_Tests is
          end Execute_Each;
       begin
          Is_Refused (Execute'Access, "0A000", "COPY");
-         Assert (not T.DB.In_Autocommit, "it has begun: " & Text);
+         Assert (not T.DB.In_Autocommit, "the transaction has begun: " & Text);
          Work.Roll_Back;
          T.Query.Prepare_Client_Side (T.DB, Text);
          Is_Refused (Execute_Each'Access, "0A000", "COPY");
@@ -355,7 +355,8 @@ package body PostgreSQL_Tests is
       Assert (T.Query.Step, "a row");
       for Number in 1 .. 11 loop
          Assert
-           (T.Query.As_Integer_64 (Number) = SQL.Integer_64 (10 * Number), "in order");
+           (T.Query.As_Integer_64 (Number) = SQL.Integer_64 (10 * Number),
+"the values are in order");
       end loop;
    end Question_Marks;
 
@@ -406,7 +407,8 @@ package body PostgreSQL_Tests is
       T.Query.Prepare_Client_Side (T.DB, "SELECT '\x005c41ff'::bytea");
       Assert (T.Query.Step and then T.Query.As_Blob (1) = [0, 16#5C#, 16#41#, 16#FF#], "escaped");
       T.Query.Prepare (T.DB, "SELECT 'infinity'::timestamp");
-      Assert (T.Query.Step and then T.Query.As_Text (1) = "infinity", "no moment");
+      Assert
+        (T.Query.Step and then T.Query.As_Text (1) = "infinity", "infinity is readable as text");
    end Types;
 
    --  A failure after the first rows of a stream
@@ -431,7 +433,7 @@ package body PostgreSQL_Tests is
       T.Query.Set_Streamed;
       for Time in 1 .. 2 loop
          Is_Refused (Read'Access, "22012");
-         Assert (Rows = 4_999 and then not T.Query.Has_Row, "rows before it:" & Rows'Image);
+         Assert (Rows = 4_999 and then not T.Query.Has_Row, "rows before the error:" & Rows'Image);
          Is_Refused (Execute'Access, "22012");
          Answers (T.DB, "SELECT 1", "1");
       end loop;
@@ -471,7 +473,7 @@ package body PostgreSQL_Tests is
       Answers (T.DB, "SELECT 1", "1");
       T.DB.Set_Notice_Handler (null);
       T.DB.Execute ("DROP TABLE IF EXISTS nowhere");
-      Assert (Received_Notices.Count = 1, "nobody asks for them any more");
+      Assert (Received_Notices.Count = 1, "notices are discarded without a handler");
    end Notices;
 
    --  An unresponsive host does not use up the time of the next host
@@ -526,7 +528,7 @@ package body PostgreSQL_Tests is
       Start := Ada.Calendar.Clock;
       Is_Refused (Open_Silent'Access, "08001", "in time");
       Is_Refused (Be_A_Stranger'Access, "28P01");
-      Assert (Ada.Calendar.Clock - Start < Long_Time, "in time");
+      Assert (Ada.Calendar.Clock - Start < Long_Time, "Open fails in time");
       Close_Socket (Listener);
    end Several_Hosts;
 
@@ -590,7 +592,7 @@ package body PostgreSQL_Tests is
          Write (Silent_Resolvers.Silent_Host, Port);
          Start := Ada.Real_Time.Clock;
          Is_Refused (Fail_To_Open'Access, "08001", "not resolved in time");
-         Assert (Since (Start) < Long_Time, "in time");
+         Assert (Since (Start) < Long_Time, "Open fails in time");
          Write (Host & "," & Host, Port & "," & Port & "," & Port);
          Is_Refused (Fail_To_Open'Access, "08001");
          Set (Services, Path & ".none");
@@ -608,7 +610,7 @@ package body PostgreSQL_Tests is
       T.DB.Execute ("CREATE TABLE t (x integer CONSTRAINT single UNIQUE)");
       T.DB.Execute ("INSERT INTO t VALUES (7)");
       T.DB.Execute ("INSERT INTO t VALUES (7)");
-      Assert (False, "went in twice");
+      Assert (False, "a duplicate was inserted");
    exception
       when Occurrence : SQL_Error =>
          declare
@@ -631,19 +633,20 @@ package body PostgreSQL_Tests is
       Result.Add_Test (Caller.Create ("PostgreSQL: a first statement", First_Statement'Access));
       Result.Add_Test
         (Caller.Create
-           ("PostgreSQL: a first statement of another kind", First_Of_Another_Kind'Access));
-      Result.Add_Test (Caller.Create ("PostgreSQL: plans that are stale", Stale_Plans'Access));
-      Result.Add_Test (Caller.Create ("PostgreSQL: COPY as the first one", Copy_First'Access));
+           ("PostgreSQL: other first operations", First_Of_Another_Kind'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: stale plans", Stale_Plans'Access));
+      Result.Add_Test
+        (Caller.Create ("PostgreSQL: COPY as the first statement", Copy_First'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parameters in texts", Parameters'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: question marks", Question_Marks'Access));
-      Result.Add_Test (Caller.Create ("PostgreSQL: texts it refuses", Refused_Texts'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: texts that it rejects", Refused_Texts'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: an error in a stream", Late_Error'Access));
-      Result.Add_Test (Caller.Create ("PostgreSQL: a limit of time", Time_Limit'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: a statement time limit", Time_Limit'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: notices", Notices'Access));
-      Result.Add_Test (Caller.Create ("PostgreSQL: several hosts", Several_Hosts'Access));
-      Result.Add_Test (Caller.Create ("PostgreSQL: a service", Service'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: multiple hosts", Several_Hosts'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: a service file", Service'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parts of an error", Parts_Of_An_Error'Access));
-      Result.Add_Test (Caller.Create ("PostgreSQL: its own types", Types'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: types of PostgreSQL", Types'Access));
       return Result;
    end Suite;
 

@@ -324,7 +324,7 @@ package body Retried_Fault_Tests is
          when Error : others =>
             Outcome := To_Unbounded_String (Outcome_Of (Error));
       end;
-      Assert (Leak = "", "a session was taken again with " & To_String (Leak));
+      Assert (Leak = "", "a session was reused with " & To_String (Leak));
       if not T.Other.Is_Open then
          Connect_Other (T.Other);
       end if;
@@ -369,19 +369,19 @@ package body Retried_Fault_Tests is
          Sure    : constant SQL.Integer_64 := Count (Program, Letter);
          Handled : constant SQL.Integer_64 := Count (Program, Handled_Letter);
       begin
-         Assert (Value <= Sure + Handled, Name & " is there twice: " & Words);
+         Assert (Value <= Sure + Handled, Name & " took effect twice: " & Words);
          Assert
-           (Found.Outcome /= "done" or else Value >= Sure, Name & " is missing: " & Words);
+           (Found.Outcome /= "done" or else Value >= Sure, Name & " did not take effect: " & Words);
       end Is_Right;
    begin
       Is_Right (Found.Own, 'a', 'A', "the program's own effect");
-      Is_Right (Found.Part, 'p', 'P', "a part's effect");
-      Is_Right (Found.Other_Key, 'k', 'K', "an effect with a key");
+      Is_Right (Found.Part, 'p', 'P', "the effect of a part");
+      Is_Right (Found.Other_Key, 'k', 'K', "the effect of a call with a key");
       if Kind /= By_Hand then
-         Is_Right (Found.Other, 'b', 'B', "an effect inside");
+         Is_Right (Found.Other, 'b', 'B', "the effect of a nested call");
       end if;
       if Found.Outcome not in To_Unbounded_String ("done") | To_Unbounded_String ("unknown") then
-         Assert (Found.Own + Found.Part = 0, "it failed, and is there: " & Words);
+         Assert (Found.Own + Found.Part = 0, "a failed call took effect: " & Words);
       end if;
    end Check_Balance;
 
@@ -537,7 +537,7 @@ package body Retried_Fault_Tests is
       end Add;
    begin
       Add ("faults at each point", Situations'Access);
-      Add ("lost again while being handled", Lost_While_Handled'Access);
+      Add ("lost again while an error is handled", Lost_While_Handled'Access);
       Add ("random schedules of faults", Random_Schedules'Access);
       return Result;
    end Suite;

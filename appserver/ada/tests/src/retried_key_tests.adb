@@ -96,7 +96,8 @@ package body Retried_Key_Tests is
       procedure Runs (Id, Commands : String) is
       begin
          Tested_DB.Forget;
-         Assert (Observed.Run_Once (By, Tested_DB, Id, Added'Access), "added", "the result");
+         Assert
+           (Observed.Run_Once (By, Tested_DB, Id, Added'Access), "added", "the result of the call");
          Assert (Tested_DB.Commands, Commands, Id);
       end Runs;
    begin
@@ -105,7 +106,7 @@ package body Retried_Key_Tests is
       Runs ("order 1", "INSERT SELECT");
       Tested_DB.Forget;
       Observed.Run_Once (By, Tested_DB, "order 2", Add'Access);
-      Assert (Tested_DB.Commands, "INSERT UPDATE", "without a result");
+      Assert (Tested_DB.Commands, "INSERT UPDATE", "the statements of a call without a result");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
    end Key_First;
 
@@ -119,10 +120,12 @@ package body Retried_Key_Tests is
    begin
       T.DB.Execute ("INSERT INTO retry_key VALUES ('order 1', 'the first')");
       Assert
-        (Plain.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access), "the first", "its result");
+        (Plain.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access), "the first",
+"the stored result");
       Assert (T.Tested_DB.In_Autocommit, "the transaction has ended");
       Assert
-        (Plain.Run_Once (By, T.Tested_DB, "order 2", Added_One'Access), "added", "another key");
+        (Plain.Run_Once (By, T.Tested_DB, "order 2", Added_One'Access), "added",
+"a call with another key");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Answers (T.DB, "SELECT result FROM retry_key WHERE id = 'order 1'", "the first");
       Assert (Counted.Statistics.Retries'Image, " 0", "retries");
@@ -137,7 +140,7 @@ package body Retried_Key_Tests is
          Add_One (DB);
          Assert
            (Plain.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access),
-            "the first", "its result");
+            "the first", "the stored result");
          Add_One (DB);
       end Outer_Work;
    begin
@@ -256,7 +259,7 @@ package body Retried_Key_Tests is
         (Plain.Run_Once (By, Tested_DB, "order 1", Second_Work'Access));
       Assert
         (Counted.Statistics.Faults (Retry.Serialization_Failure)'Image, " 0",
-         "who has waited for the key reads its result in the same transaction");
+         "the caller that waited for the key reads its result in the same transaction");
    end Call_Two;
 
    --  In SQLite, the second call may prevent the first from committing, and so take effect first
@@ -265,7 +268,7 @@ package body Retried_Key_Tests is
       First, Second : Unbounded_String;
    begin
       Call_Two (Fails => False, First => First, Second => Second);
-      Assert (To_String (Second), To_String (First), "both get the first result");
+      Assert (To_String (Second), To_String (First), "both calls return the same result");
       Assert (First = "first" or else First = "second", "a result, not " & To_String (First));
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Answers (T.DB, "SELECT count(*) FROM retry_key", "1");
@@ -275,8 +278,8 @@ package body Retried_Key_Tests is
       First, Second : Unbounded_String;
    begin
       Call_Two (Fails => True, First => First, Second => Second);
-      Assert (To_String (First), "failed", "the first call");
-      Assert (To_String (Second), "second", "the second call");
+      Assert (To_String (First), "failed", "the first call fails");
+      Assert (To_String (Second), "second", "the second call succeeds");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Answers (T.DB, "SELECT result FROM retry_key", "second");
    end First_Fails;
@@ -312,7 +315,7 @@ package body Retried_Key_Tests is
    begin
       Make_Table_Of_Requests (T);
       Assert (Added ("order 1", "7 apples"), "added", "first");
-      Assert (Added ("order 1", "7 apples"), "added", "the same again");
+      Assert (Added ("order 1", "7 apples"), "added", "the same request again");
       Expect_Key_Reused ("8 apples");
       Expect_Key_Reused ("7 apples ");
       begin
@@ -321,9 +324,9 @@ package body Retried_Key_Tests is
       exception
          when Retry.Key_Reused_Error => null;
       end;
-      Assert (Added ("order 2", "8 apples"), "added", "another key");
-      T.DB.Execute ("INSERT INTO retry_key (id, result) VALUES ('order 3', 'of before')");
-      Assert (Added ("order 3", "9 apples"), "of before", "a key without a fingerprint");
+      Assert (Added ("order 2", "8 apples"), "added", "a call with another key");
+      T.DB.Execute ("INSERT INTO retry_key (id, result) VALUES ('order 3', 'earlier')");
+      Assert (Added ("order 3", "9 apples"), "earlier", "a key without a fingerprint");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
       Answers
         (T.DB, "SELECT request FROM retry_key WHERE id = 'order 1'",
@@ -337,7 +340,7 @@ package body Retried_Key_Tests is
       procedure Delete_Older (Than : Duration; Max_Rows : Positive; Expected : SQL.Integer_64) is
       begin
          Retry.Key_Tables.Delete_Older ("retry_key", T.DB, Than, Deleted, Max_Rows);
-         Assert (Deleted'Image, Expected'Image, "keys that were deleted");
+         Assert (Deleted'Image, Expected'Image, "the number of deleted keys");
       end Delete_Older;
    begin
       Make_Table_Of_Requests (T);
@@ -406,7 +409,7 @@ package body Retried_Key_Tests is
         (Expiry => 86_400.0, Interval => 60.0, Stop => Stop'Access,
          On_Purge => Note_Purge'Access, On_Failure => Note_Failure'Access);
       Assert (Failures = 2, "failures:" & Failures'Image);
-      Assert (Deleted'Image, " 3", "keys that were deleted");
+      Assert (Deleted'Image, " 3", "the number of deleted keys");
       Answers (T.DB, "SELECT id FROM retry_key", "new");
    end Purged;
 
@@ -454,13 +457,13 @@ package body Retried_Key_Tests is
       Add ("the key is inserted first", Key_First'Access);
       Add ("an existing key", Key_Exists'Access);
       Add ("a key of a nested call", Key_Of_A_Part'Access);
-      Add ("a too long key", Long_Key'Access);
+      Add ("a key that is too long", Long_Key'Access);
       Add ("a key of another request", Another_Request'Access);
       Add ("old keys", Old_Keys'Access);
       Add ("a job purges keys", Purged'Access);
-      Add ("keys in zones", Keys_In_Zones'Access);
+      Add ("keys in time zones", Keys_In_Zones'Access);
       Add ("concurrent calls with a key", Two_At_Once'Access);
-      Add ("two calls, the first of which fails", First_Fails'Access);
+      Add ("two calls, of which the first fails", First_Fails'Access);
       return Result;
    end Suite;
 

@@ -139,7 +139,7 @@ package body Retried_Transaction_Tests is
    begin
       Is_Misuse (Run'Access, "2 rows");
       Answers (T.DB, "SELECT sum(x) FROM t", "200");
-      Assert (T.Tested_DB.Is_Open, "what fails for good keeps its session");
+      Assert (T.Tested_DB.Is_Open, "a permanent failure keeps the session");
    end No_Key;
 
    ---------------------
@@ -161,7 +161,7 @@ package body Retried_Transaction_Tests is
       for Time in 1 .. 2 loop
          Assert
            (Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access),
-            " 101", "the first result");
+            " 101", "the result of the first commit");
       end loop;
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Answers (T.DB, "SELECT count(*) FROM retry_key", "1");
@@ -196,7 +196,7 @@ package body Retried_Transaction_Tests is
       Answers (T.DB, "SELECT count(*) FROM retry_key WHERE result IS NULL", "1");
       Assert
         (Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access), "",
-         "what has no result is empty");
+         "the result is empty");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Lost_Without_Result;
 
@@ -210,7 +210,7 @@ package body Retried_Transaction_Tests is
    begin
       Assert
         (Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access),
-         " 101", "the result");
+         " 101", "the stored result");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Lost_At_Last;
 
@@ -333,7 +333,7 @@ package body Retried_Transaction_Tests is
       end Outer;
    begin
       Plain.Run (By, T.Tested_DB, Outer'Access);
-      Assert (T.Runs = 2, "the whole is retried");
+      Assert (T.Runs = 2, "the whole transaction is retried");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
       Check_Count (Counted.Statistics.Faults (Retry.Deadlock), 1, "deadlocks");
       Check_Count (Counted.Statistics.Calls, 1, "calls");
@@ -375,7 +375,9 @@ package body Retried_Transaction_Tests is
       Id := Number (T.Tested_DB, Dialect.Id.all);
       Stopped.Transactions.Run (By, T.Tested_DB, Add_One'Access);
       Check_Count (Counted.Statistics.Faults (Retry.Deadlock), 1, "deadlocks");
-      Assert ((Number (T.Tested_DB, Dialect.Id.all) /= Id) = Session_Per_Attempt, "the session");
+      Assert
+        ((Number (T.Tested_DB, Dialect.Id.all) /= Id) = Session_Per_Attempt,
+         "a new session for each attempt, if requested");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Retry_After_A_Fault;
 
@@ -406,9 +408,9 @@ package body Retried_Transaction_Tests is
       end Add;
    begin
       Is_Refused (Add'Access, "42501");
-      Assert (not T.Tested_DB.Is_Open, "a session without its settings is closed");
+      Assert (not T.Tested_DB.Is_Open, "a session without settings is closed");
       Add;
-      Assert (Opened = 2, "opened anew");
+      Assert (Opened = 2, "the session is opened again");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Not_Set;
 
@@ -426,7 +428,7 @@ package body Retried_Transaction_Tests is
       end Work;
    begin
       Plain.Run (By, T.Tested_DB, Work'Access);
-      Assert (T.Runs = 2, "once more");
+      Assert (T.Runs = 2, "the work runs once more");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Check_Count (Counted.Statistics.Faults (Retry.Connection_Lost), 1, "connection lost");
    end Ended_In_Work;
@@ -656,11 +658,13 @@ package body Retried_Transaction_Tests is
       By : constant Retry.Policy := (null, null, Timeout => 60.0, others => <>);
    begin
       With_Limit.Run (By, T.Tested_DB, Add_One'Access);
-      Assert (T.Tested_DB.Wait_Limit = Long_Limit, "set before the connection is open");
+      Assert
+        (T.Tested_DB.Wait_Limit = Long_Limit, "a limit that is set before the connection is open");
       T.Tested_DB.Close;
       T.Tested_DB.Set_Wait_Limit (0.0);
       With_Last_Limit.Run (By, T.Tested_DB, Add_One'Access);
-      Assert (T.Tested_DB.Wait_Limit = Long_Limit, "set after it is open");
+      Assert
+        (T.Tested_DB.Wait_Limit = Long_Limit, "a limit that is set after the connection is open");
    end Limit_Of_Opening;
 
    procedure Is_Silent (T : in out Fixture; Moment : Silent_Moment) is
@@ -707,15 +711,15 @@ package body Retried_Transaction_Tests is
          when Error : SQL.SQL_Error =>
             Assert
               (SQL.State_Of (Error), (if Moment = While_Opening then "08001" else "08006"),
-               "the error");
+               "the state of the error");
          when Retry.Outcome_Unknown_Error =>
-            Assert (Moment = In_Commit, "only of a commit is it unknown");
+            Assert (Moment = In_Commit, "only the outcome of a commit can be unknown");
       end Act;
    begin
       Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
-      Assert (Clock - Start < Seconds (120), "in time");
+      Assert (Clock - Start < Seconds (120), "the call ends in time");
       Assert (not T.Tested_DB.Is_Open, "closed");
-      Assert (T.Tested_DB.Wait_Limit = Long_Limit, "the program's own limit");
+      Assert (T.Tested_DB.Wait_Limit = Long_Limit, "the program's own limit is restored");
       Check_Count (Counted.Statistics.Retries, 0, "retries");
    end Is_Silent;
 
@@ -752,8 +756,8 @@ package body Retried_Transaction_Tests is
    exception
       when Error : SQL.SQL_Error =>
          Assert (SQL.State_Of (Error), "08006", "the connection was cut off");
-         Assert (Clock - Start < Seconds (120), "in time");
-         Assert (not T.Tested_DB.Is_Open, "it is closed");
+         Assert (Clock - Start < Seconds (120), "the call ends in time");
+         Assert (not T.Tested_DB.Is_Open, "the session is closed");
          Check_Count (Counted.Statistics.Retries, 0, "retries");
          Holder.Roll_Back;
          Answers (T.DB, "SELECT x FROM t WHERE id = 1", "100");
@@ -768,17 +772,17 @@ package body Retried_Transaction_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Result.Add_Test (New_Test ("a stale version", Stale'Access));
-      Result.Add_Test (New_Test ("a condition that is no key", No_Key'Access));
-      Result.Add_Test (New_Test ("lost before the commit", Lost_Before'Access));
-      Result.Add_Test (New_Test ("lost after the commit", Lost_After'Access));
-      Result.Add_Test (New_Test ("lost without a result", Lost_Without_Result'Access));
-      Result.Add_Test (New_Test ("lost at the last attempt", Lost_At_Last'Access));
-      Result.Add_Test (New_Test ("lost and never known", Outcome_Never_Known'Access));
-      Result.Add_Test (New_Test ("lost and found undone", Found_Undone'Access));
-      Result.Add_Test (New_Test ("lost without a key", Lost_Without_Key'Access));
-      Result.Add_Test (New_Test ("failed with a key", Failed_With_Key'Access));
+      Result.Add_Test (New_Test ("a condition that is not a key", No_Key'Access));
+      Result.Add_Test (New_Test ("a session lost before the commit", Lost_Before'Access));
+      Result.Add_Test (New_Test ("a session lost after the commit", Lost_After'Access));
+      Result.Add_Test (New_Test ("a lost call without a result", Lost_Without_Result'Access));
+      Result.Add_Test (New_Test ("a session lost at the last attempt", Lost_At_Last'Access));
+      Result.Add_Test (New_Test ("an outcome that stays unknown", Outcome_Never_Known'Access));
+      Result.Add_Test (New_Test ("a lost commit that took no effect", Found_Undone'Access));
+      Result.Add_Test (New_Test ("a lost call without a key", Lost_Without_Key'Access));
+      Result.Add_Test (New_Test ("a failed call with a key", Failed_With_Key'Access));
       Result.Add_Test (New_Test ("a part", Part'Access));
-      Result.Add_Test (New_Test ("a session that gets no settings", Not_Set'Access));
+      Result.Add_Test (New_Test ("a session without settings", Not_Set'Access));
       return Result;
    end Suite;
 
@@ -786,19 +790,21 @@ package body Retried_Transaction_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Result.Add_Test (New_Test ("a fault keeps the session", Kept_By_A_Fault'Access));
-      Result.Add_Test (New_Test ("a session for each attempt", New_After_A_Fault'Access));
-      Result.Add_Test (New_Test ("a session that ends in the work", Ended_In_Work'Access));
-      Result.Add_Test (New_Test ("a session that ended before", Ended_Before_Work'Access));
+      Result.Add_Test (New_Test ("a new session for each attempt", New_After_A_Fault'Access));
+      Result.Add_Test (New_Test ("a session that ends during the work", Ended_In_Work'Access));
+      Result.Add_Test (New_Test ("a session that ended before the work", Ended_Before_Work'Access));
       Result.Add_Test
         (New_Test ("a session that ends before the commit", Ended_Before_Commit'Access));
       Result.Add_Test (New_Test ("a deadlock", Deadlock'Access));
       Result.Add_Test (New_Test ("a deadlock at the commit", Deadlock_At_Commit'Access));
       Result.Add_Test (New_Test ("a lock that is not free", Locked'Access));
-      Result.Add_Test (New_Test ("a lock that is not free in time", Too_Long'Access));
-      Result.Add_Test (New_Test ("a limit that opening sets", Limit_Of_Opening'Access));
-      Result.Add_Test (New_Test ("a server that is silent at first", Silent_Opening'Access));
-      Result.Add_Test (New_Test ("a server that becomes silent", Silent_Work'Access));
-      Result.Add_Test (New_Test ("a server that is silent in the commit", Silent_Commit'Access));
+      Result.Add_Test (New_Test ("a lock that is not released in time", Too_Long'Access));
+      Result.Add_Test (New_Test ("a limit that the opening sets", Limit_Of_Opening'Access));
+      Result.Add_Test
+        (New_Test ("a server that does not respond to the opening", Silent_Opening'Access));
+      Result.Add_Test (New_Test ("a server that stops responding", Silent_Work'Access));
+      Result.Add_Test
+        (New_Test ("a server that does not respond to the commit", Silent_Commit'Access));
       return Result;
    end Server_Suite;
 

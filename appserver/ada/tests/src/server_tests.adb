@@ -86,10 +86,10 @@ package body Server_Tests is
       procedure Be_A_Stranger is
       begin
          Connect_As_Stranger (DB);
-         Assert (False, "a stranger was let in");
+         Assert (False, "an unknown user was able to connect");
       exception
          when Error : SQL.SQL_Error =>
-            Assert (SQL.State_Of (Error) in "28000" | "28P01", "the state of a stranger");
+            Assert (SQL.State_Of (Error) in "28000" | "28P01", "the SQLSTATE for an unknown user");
       end Be_A_Stranger;
 
       procedure Go_Nowhere is
@@ -99,7 +99,7 @@ package body Server_Tests is
    begin
       Be_A_Stranger;
       Is_Refused (Go_Nowhere'Access, "08001");
-      Assert (not DB.Is_Open, "a connection that was refused is closed");
+      Assert (not DB.Is_Open, "a rejected connection is closed");
       Be_Alone (T);
       Connect (DB);
       Answers (DB, "SELECT 1", "1");
@@ -169,7 +169,7 @@ package body Server_Tests is
          Be_Alone (T);
          begin
             Run;
-            Assert (False, "the server was there");
+            Assert (False, "the server responded");
          exception
             when SQL.SQL_Error => null;
          end;
@@ -254,10 +254,10 @@ package body Server_Tests is
          Rows := 0;
          while Query.Step loop
             Rows := Rows + 1;
-            Assert (Query.As_Integer_64 (1) = SQL.Integer_64 (Rows), "its number");
-            Assert (Query.As_Text (2) = Text (1 .. 8 ** (Rows - 1)), "its text");
+            Assert (Query.As_Integer_64 (1) = SQL.Integer_64 (Rows), "the number in the row");
+            Assert (Query.As_Text (2) = Text (1 .. 8 ** (Rows - 1)), "the text in the row");
          end loop;
-         Assert (Rows = 8, "all rows");
+         Assert (Rows = 8, "all rows were read");
       end loop;
    end Long_Results;
 
@@ -293,10 +293,10 @@ package body Server_Tests is
       begin
          Assert (Query.Step, "a row");
          Assert (Query.As_Integer_64 (1) = SQL.Integer_64'First, "bigint");
-         Assert (Query.As_Text (1), "-9223372036854775808", "bigint in text");
+         Assert (Query.As_Text (1), "-9223372036854775808", "a bigint as text");
          Assert (Query.As_Integer_64 (2) = -32_768, "smallint");
          Assert (Query.As_Float (3) = 0.1, "double");
-         Assert (As_Amount (Query, 3) = 0.1, "double, rounded");
+         Assert (As_Amount (Query, 3) = 0.1, "a double that is rounded");
          Assert (As_Amount (Query, 4) = -12_345_678_901.234_5, "decimal");
          Is_Refused (Read_Integer'Access, "22003", "column 4");
          Is_Refused (Read_Coarse'Access, "22003", "1 decimals");
@@ -325,7 +325,7 @@ package body Server_Tests is
       Prepare (Query, T.DB, "SELECT s, c FROM t");
       Assert (Query.Step, "a row");
       Assert (Query.As_Integer_32 (1) = -32_768, "smallint");
-      Assert (Query.As_Text (1) & Query.As_Text (2), "-32768text", "in text");
+      Assert (Query.As_Text (1) & Query.As_Text (2), "-32768text", "values as text");
    end Types;
 
    package Caller is new AUnit.Test_Caller (Fixture);
@@ -345,7 +345,7 @@ package body Server_Tests is
       Add ("prepared statements on the server", Keeps_Prepared'Access);
       Add ("a statement closed after an error", Closed_After_An_Error'Access);
       Add ("long results", Long_Results'Access);
-      Add ("types of columns", Types'Access);
+      Add ("column types", Types'Access);
       return Result;
    end Suite;
 

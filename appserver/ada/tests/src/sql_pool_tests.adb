@@ -71,7 +71,7 @@ package body SQL_Pool_Tests is
    begin
       Query.Bind (1, Id);
       Assert (Query.Step, "a row");
-      Assert (Query.As_Integer_64 (1) = X, "its value");
+      Assert (Query.As_Integer_64 (1) = X, "the value in the row");
    end Reads;
 
    function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
@@ -97,11 +97,11 @@ package body SQL_Pool_Tests is
                Reads (Held, 1, 10);
                Reads (Held, 2, 20);
             end loop;
-            Assert (Held.Statement_Count = 1, "one statement");
+            Assert (Held.Statement_Count = 1, "one statement is cached");
             Held.DB.Execute ("UPDATE t SET x = x");
          end;
       end loop;
-      Assert (Pool.Statistics.Open = 1, "one connection");
+      Assert (Pool.Statistics.Open = 1, "one connection is open");
    end Keeps_Statements;
 
    --  Values that one lease has bound are not visible to the next lease
@@ -154,7 +154,7 @@ package body SQL_Pool_Tests is
             end;
          end loop;
       end;
-      Assert (Pairs = 4, "all pairs:" & Pairs'Image);
+      Assert (Pairs = 4, "all pairs were read:" & Pairs'Image);
       Assert (Held.Statement_Count = 2, "kept:" & Held.Statement_Count'Image);
    end Nested;
 
@@ -184,14 +184,16 @@ package body SQL_Pool_Tests is
          end loop;
          Assert (Held.Statement_Count = 3, "kept:" & Held.Statement_Count'Image);
          Oldest.Bind (1, SQL.Integer_64'(2));
-         Assert (Oldest.Step and then Oldest.As_Integer_64 (1) = 20, "still there");
+         Assert
+           (Oldest.Step and then Oldest.As_Integer_64 (1) = 20,
+            "a statement in use is not dropped");
          declare
             Second : constant Pools.Prepared_Statement := Held.Prepared ("SELECT 1");
             Third  : constant Pools.Prepared_Statement := Held.Prepared ("SELECT 2");
             Fourth : constant Pools.Prepared_Statement := Held.Prepared ("SELECT 3");
          begin
             Assert (Second.Step and then Third.Step and then Fourth.Step, "rows");
-            Assert (Fourth.As_Integer_64 (1) = 3, "one that is not cached");
+            Assert (Fourth.As_Integer_64 (1) = 3, "a statement that is not cached");
          end;
       end;
       Reads (Held, 1, 10);
@@ -206,7 +208,7 @@ package body SQL_Pool_Tests is
       procedure Read is
          Query : constant Pools.Prepared_Statement := Held.Prepared ("SELECT x FROM account");
       begin
-         Assert (Query.Step and then Query.As_Integer_64 (1) = 7, "the row");
+         Assert (Query.Step and then Query.As_Integer_64 (1) = 7, "the value in the row");
       end Read;
    begin
       Held.Get;
@@ -241,8 +243,8 @@ package body SQL_Pool_Tests is
       Held.Get;
       Assert (Columns = 2, "before");
       T.DB.Execute ("ALTER TABLE t ADD COLUMN y integer");
-      Assert (Columns in 0 | 3, "at once");
-      Assert (Columns = 3, "the next time");
+      Assert (Columns in 0 | 3, "the columns right after the change");
+      Assert (Columns = 3, "the columns of the next execution");
    end Changed_Schema;
 
    procedure Left_Open (T : in out Fixture) is
@@ -260,7 +262,7 @@ package body SQL_Pool_Tests is
          Held : Pools.Lease (Pool'Access);
       begin
          Held.Get;
-         Assert (Held.DB.In_Autocommit, "no transaction");
+         Assert (Held.DB.In_Autocommit, "no transaction is open");
          declare
             Work : SQL.Transaction (Held.DB.Element);
          begin
@@ -280,14 +282,14 @@ package body SQL_Pool_Tests is
    begin
       begin
          Held.DB.Execute ("SELECT 1");
-         Assert (False, "there was a connection");
+         Assert (False, "a lease without Get had a connection");
       exception
          when Appserver.Misuse_Error => null;
       end;
       Held.Get;
       begin
          Other.Get (Timeout => 0.0);
-         Assert (False, "there was another connection");
+         Assert (False, "there was a second connection");
       exception
          when Pools.Pool_Timeout => null;
       end;
@@ -318,7 +320,7 @@ package body SQL_Pool_Tests is
             Held : Short_Lived.Lease (Pool'Access);
          begin
             Held.Get;
-            Assert (Held.Statement_Count = 0, "a new connection");
+            Assert (Held.Statement_Count = 0, "a new connection has no statements");
             declare
                Query : constant Short_Lived.Prepared_Statement := Held.Prepared (Select_X);
             begin
@@ -377,7 +379,7 @@ package body SQL_Pool_Tests is
          Query : constant Pools.Prepared_Statement :=
            Held.Prepared ("UPDATE t SET x = x + 1 WHERE id = 1");
       begin
-         Assert (not DB.In_Autocommit, "in a transaction");
+         Assert (not DB.In_Autocommit, "the transaction is open");
          Query.Execute;
          Runs := Runs + 1;
          if Runs = 1 then
@@ -407,7 +409,8 @@ package body SQL_Pool_Tests is
       Before := Number (Held.DB, Dialect.Prepared.all);
       for Time in 1 .. 3 loop
          Reads (Held, 1, 10);
-         Assert (Number (Held.DB, Dialect.Prepared.all) = Before + 1, "prepared once");
+         Assert
+           (Number (Held.DB, Dialect.Prepared.all) = Before + 1, "the statement is prepared once");
       end loop;
       for Value in 1 .. 10 loop
          declare
@@ -416,7 +419,9 @@ package body SQL_Pool_Tests is
             Assert (Query.Step, "a row");
          end;
       end loop;
-      Assert (Number (Held.DB, Dialect.Prepared.all) = Before + 3, "as many as are kept");
+      Assert
+        (Number (Held.DB, Dialect.Prepared.all) = Before + 3,
+         "the server has as many statements as are cached");
    end On_The_Server;
 
    procedure End_Session (T : in out Fixture; Id : SQL.Integer_64) is
@@ -458,18 +463,18 @@ package body SQL_Pool_Tests is
          End_Session (T, Id);
          begin
             Read;
-            Assert (False, "the server was there");
+            Assert (False, "the server responded");
          exception
             when Error : SQL.SQL_Error =>
                Assert (SQL.Error_Of (Error).Is_Connection_Failure, SQL.Message_Of (Error));
          end;
-         Assert (not Held.DB.Is_Connected, "known to be lost");
+         Assert (not Held.DB.Is_Connected, "the connection is known to be lost");
       end;
       declare
          Held : Pools.Lease (Pool'Access);
       begin
          Held.Get;
-         Assert (Number (Held.DB, Dialect.Id.all) /= Id, "another session");
+         Assert (Number (Held.DB, Dialect.Id.all) /= Id, "the lease has another session");
          Reads (Held, 2, 20);
       end;
    end Lost;
@@ -492,7 +497,7 @@ package body SQL_Pool_Tests is
          Held : Asking.Lease (Pool'Access);
       begin
          Held.Get;
-         Assert (Number (Held.DB, Dialect.Id.all) /= Id, "another session");
+         Assert (Number (Held.DB, Dialect.Id.all) /= Id, "the lease has another session");
       end;
    end Lost_While_Idle;
 
@@ -524,8 +529,8 @@ package body SQL_Pool_Tests is
          begin
             Start := Ada.Real_Time.Clock;
             Held.Get (Timeout => 20.0);
-            Assert (Since (Start) < Long_Time, "in time");
-            Assert (Number (Held.DB, Dialect.Id.all) /= Id, "another session");
+            Assert (Since (Start) < Long_Time, "the lease ends in time");
+            Assert (Number (Held.DB, Dialect.Id.all) /= Id, "the lease has another session");
          end;
       end Act;
    begin
@@ -548,7 +553,7 @@ package body SQL_Pool_Tests is
             Assert (False, "there was a connection");
          exception
             when Pools.Pool_Timeout =>
-               Assert (Since (Start) < Long_Time, "in time");
+               Assert (Since (Start) < Long_Time, "Get fails in time");
          end;
          Silent_Proxies.Stop (Proxy);  --  otherwise opening would continue
       end Act;
@@ -574,7 +579,7 @@ package body SQL_Pool_Tests is
             Silent_Proxies.Silence (Proxy, New_Ones => False);
             Start := Ada.Real_Time.Clock;
          end;
-         Assert (Since (Start) < Long_Time, "in time");
+         Assert (Since (Start) < Long_Time, "the validation ends in time");
          Assert (Pool.Statistics.Open = 0 and then Pool.Statistics.In_Use = 0, "closed");
       end Act;
    begin
@@ -608,7 +613,7 @@ package body SQL_Pool_Tests is
             Assert (Query.Step, "the first row");
             Start := Ada.Real_Time.Clock;
             Held.Release;
-            Assert (Since (Start) < Long_Time, "in time");
+            Assert (Since (Start) < Long_Time, "the lease ends in time");
          end;
       end;
       Assert (Pool.Statistics.Open = 0 and then Pool.Statistics.In_Use = 0, "closed");
@@ -644,7 +649,7 @@ package body SQL_Pool_Tests is
             delay 0.001;
          end loop;
          Held.Release;
-         Assert (Is_Over, "the next lease could have had it");
+         Assert (Is_Over, "the next lease could have received the cancellation");
       end;
       Held.Get;
       Reads (Held, 1, 10);
@@ -662,9 +667,9 @@ package body SQL_Pool_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Add (Result.all, "statements are cached", Keeps_Statements'Access);
-      Add (Result.all, "parameters are null again", Unbound'Access);
+      Add (Result.all, "parameters are null in the next lease", Unbound'Access);
       Add (Result.all, "a statement in use", Nested'Access);
-      Add (Result.all, "as many statements as are cached", Bounded'Access);
+      Add (Result.all, "the number of cached statements is limited", Bounded'Access);
       Add (Result.all, "an invalid text", Refused'Access);
       Add (Result.all, "schema changes", Changed_Schema'Access);
       Add (Result.all, "an open transaction", Left_Open'Access);
@@ -680,7 +685,7 @@ package body SQL_Pool_Tests is
    begin
       Add (Result.all, "state on the server", On_The_Server'Access);
       Add (Result.all, "a lost connection", Lost'Access);
-      Add (Result.all, "lost while idle", Lost_While_Idle'Access);
+      Add (Result.all, "a connection lost while idle", Lost_While_Idle'Access);
       Add (Result.all, "an unresponsive server during validation", Silent_While_Tested'Access);
       Add (Result.all, "an unresponsive server during opening", Silent_While_Opened'Access);
       Add (Result.all, "a cancellation at the end of a lease", Cancelled_At_Its_End'Access);

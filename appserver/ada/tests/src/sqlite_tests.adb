@@ -91,7 +91,7 @@ package body SQLite_Tests is
    procedure Parts_Of_An_Error (T : in out Fixture) is
    begin
       T.DB.Execute ("INSERT INTO account VALUES (2, 'Ada', 0, NULL)");
-      Assert (False, "a name was taken twice");
+      Assert (False, "a duplicate name was inserted");
    exception
       when Error : SQL.SQL_Error =>
          Assert
@@ -320,7 +320,7 @@ package body SQLite_Tests is
       Query.Reset;
       T.DB.Execute ("ALTER TABLE account ADD COLUMN color DEFAULT 'red'");
       Assert (Query.Step and then Query.Column_Count = 5, "five columns");
-      Assert (Query.As_Text (5), "red", "the new one");
+      Assert (Query.As_Text (5), "red", "the new column");
    end New_Columns;
 
    --  SQLite may have rolled back by itself: a commit must then not appear successful
@@ -369,7 +369,7 @@ package body SQLite_Tests is
       begin
          Tested.Execute ("INSERT INTO t VALUES (3)");
          Is_Refused (Commit'Access, "55P03", "locked");
-         Assert (Work.Is_Pending, "the work is still there");
+         Assert (Work.Is_Pending, "the transaction is still pending");
          Reading.Reset;
          Work.Commit;
       end;
@@ -387,7 +387,7 @@ package body SQLite_Tests is
       procedure Begin_Another is
          Work : SQL.Immediate_Transaction (Second'Access) with Unreferenced;
       begin
-         Assert (False, "a second one began");
+         Assert (False, "a second transaction began");
       end Begin_Another;
    begin
       First.Open (Path);
@@ -457,7 +457,7 @@ package body SQLite_Tests is
       Locking.Execute ("BEGIN EXCLUSIVE");
       begin
          Held.Get (Timeout => 0.1);
-         Assert (False, "it was opened under a lock");
+         Assert (False, "the database was opened despite the lock");
       exception
          when Pools.Pool_Timeout => null;
       end;
@@ -465,7 +465,7 @@ package body SQLite_Tests is
       Held.Get (Timeout => 120.0);
       Assert
         (Pool.Statistics.Open = 1 and then Natural (Pool.Statistics.Timeouts) = 1,
-         "opened in the end");
+         "the database is opened after the lock is released");
       Held.DB.Execute ("DROP TABLE t");
    end Pool_Opening_Waits;
 
@@ -493,28 +493,31 @@ package body SQLite_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
-      Result.Add_Test (Caller.Create ("constraints have states", Constraints'Access));
-      Result.Add_Test (Caller.Create ("wrong SQL has states", Texts'Access));
+      Result.Add_Test (Caller.Create ("constraints have SQLSTATEs", Constraints'Access));
+      Result.Add_Test (Caller.Create ("wrong SQL has SQLSTATEs", Texts'Access));
       Result.Add_Test (Caller.Create ("a text is one statement", One_Statement'Access));
       Result.Add_Test (Caller.Create ("state, code and message", Parts_Of_An_Error'Access));
       Result.Add_Test (Caller.Create ("long messages keep the state", Long_Messages'Access));
-      Result.Add_Test (Caller.Create ("SQL_Error of others", Foreign_Exceptions'Access));
-      Result.Add_Test (Caller.Create ("files that do not open", Opening'Access));
+      Result.Add_Test
+        (Caller.Create ("an SQL_Error that the program raises", Foreign_Exceptions'Access));
+      Result.Add_Test (Caller.Create ("files that cannot be opened", Opening'Access));
       Result.Add_Test (Caller.Create ("a full disk", Full'Access));
       Result.Add_Test (Caller.Create ("a busy database", Busy'Access));
       Result.Add_Test (Caller.Create ("waiting for a lock", Waiting'Access));
-      Result.Add_Test (Caller.Create ("a lock at once", Immediate_Lock'Access));
-      Result.Add_Test (Caller.Create ("a pool that opens under a lock", Pool_Opening_Waits'Access));
-      Result.Add_Test (Caller.Create ("queries only", Only_Queries'Access));
+      Result.Add_Test (Caller.Create ("an immediate lock", Immediate_Lock'Access));
+      Result.Add_Test
+        (Caller.Create ("a pool that opens a locked database", Pool_Opening_Waits'Access));
+      Result.Add_Test (Caller.Create ("a read-only database", Only_Queries'Access));
       Result.Add_Test (Caller.Create ("a stale snapshot", Stale_Snapshot'Access));
       Result.Add_Test (Caller.Create ("cancelling from another task", Cancelling'Access));
       Result.Add_Test (Caller.Create ("running again after an error", Trying_Again'Access));
-      Result.Add_Test (Caller.Create ("a limit of time", Time_Limit'Access));
-      Result.Add_Test (Caller.Create ("columns that came later", New_Columns'Access));
+      Result.Add_Test (Caller.Create ("a statement time limit", Time_Limit'Access));
+      Result.Add_Test (Caller.Create ("columns that were added later", New_Columns'Access));
       Result.Add_Test
-        (Caller.Create ("rolled back by the database", Rolled_Back_By_Database'Access));
+        (Caller.Create
+           ("a transaction rolled back by the database", Rolled_Back_By_Database'Access));
       Result.Add_Test
-        (Caller.Create ("a busy commit can be tried again", Commit_Again_When_Busy'Access));
+        (Caller.Create ("a busy commit can be retried", Commit_Again_When_Busy'Access));
       return Result;
    end Suite;
 

@@ -113,9 +113,11 @@ package body Stream_Tests is
       for By in Way loop
          Start (T, By, "SELECT x FROM account ORDER BY i");
          for I in 1 .. 10 loop
-            Assert (T.Query.Step and then T.Query.As_Text (1) = Text (1 .. 1_000 * I), "its text");
+            Assert
+              (T.Query.Step and then T.Query.As_Text (1) = Text (1 .. 1_000 * I),
+               "the text in the row");
          end loop;
-         Assert (not T.Query.Step, "all rows");
+         Assert (not T.Query.Step, "there are no more rows");
       end loop;
    end Long_Values;
 
@@ -134,7 +136,7 @@ package body Stream_Tests is
       begin
          T.DB.Execute ("DELETE FROM t WHERE i > 250");
          Assert (T.Query.Step, "a row");
-         Assert (not T.DB.In_Autocommit, "in a transaction");
+         Assert (not T.DB.In_Autocommit, "the transaction is open");
          raise SQL.SQL_Error with "on the way";
       end Fail_In_Part;
    begin
@@ -185,7 +187,7 @@ package body Stream_Tests is
       procedure Refuses (Act : not null access procedure; Words : String) is
       begin
          Act.all;
-         Assert (False, "two at a time: " & Words);
+         Assert (False, "no error while a stream is open: " & Words);
       exception
          when Error : SQL.SQL_Error =>
             Assert (SQL.State_Of (Error) in "HY010" | "HY000", SQL.Message_Of (Error));
@@ -207,7 +209,7 @@ package body Stream_Tests is
                Refuses (Prepare_Other'Access, "prepared" & By'Image & Rows'Image);
             end if;
          end loop;
-         Assert (Rows = 90_000, "all rows:" & Rows'Image);
+         Assert (Rows = 90_000, "all rows were read:" & Rows'Image);
       end loop;
    end Busy;
 
@@ -225,7 +227,7 @@ package body Stream_Tests is
       Add (Result.all, "all rows", All_Rows'Access);
       Add (Result.all, "unread rows", Leaves_Rows'Access);
       Add (Result.all, "long values", Long_Values'Access);
-      Add (Result.all, "rolled back in the meantime", In_Work'Access);
+      Add (Result.all, "a stream in a transaction that is rolled back", In_Work'Access);
       Add (Result.all, "misuse", Misused'Access);
       return Result;
    end Suite;
@@ -233,7 +235,7 @@ package body Stream_Tests is
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
-      Add (Result.all, "one at a time", Busy'Access);
+      Add (Result.all, "one stream at a time", Busy'Access);
       return Result;
    end Server_Suite;
 

@@ -228,10 +228,12 @@ package body Transaction_Tests is
          begin
             Insert (T, "2");
             Innermost.Release;
-            Assert (not Innermost.Is_Pending and then Inner.Is_Pending, "one is over");
+            Assert
+              (not Innermost.Is_Pending and then Inner.Is_Pending,
+               "the innermost savepoint has ended, and the inner one has not");
          end;
          Outer.Release;
-         Assert (not Inner.Is_Pending, "ended with the outer one");
+         Assert (not Inner.Is_Pending, "the inner savepoint ended with the outer one");
          Is_Misuse (Release'Access, "savepoint has ended");
       end;
       declare
@@ -252,7 +254,7 @@ package body Transaction_Tests is
       procedure Begin_Part is
          Part : SQL.Savepoint (T.DB'Access) with Unreferenced;
       begin
-         Assert (False, "a part of no transaction");
+         Assert (False, "a savepoint began without a transaction");
       end Begin_Part;
    begin
       Is_Refused (Begin_Part'Access, "25P01", "no transaction");
@@ -402,15 +404,15 @@ package body Transaction_Tests is
          Result.Add_Test (Caller.Create (Dialect.Name.all & ": " & Name, Test));
       end Add;
    begin
-      Add ("committed work stays", Committed'Access);
-      Add ("ended by an exception", Left_By_Exception'Access);
+      Add ("committed work is kept", Committed'Access);
+      Add ("a transaction that an exception ends", Left_By_Exception'Access);
       Add ("a transaction after an error", Survives_Or_Not'Access);
-      Add ("left without a commit", Left_Without_Commit'Access);
-      Add ("left while rows are read", Left_While_Reading'Access);
-      Add ("rolled back", Rolled_Back'Access);
-      Add ("one at a time", Nested'Access);
-      Add ("connection closed first", Connection_Closed_First'Access);
-      Add ("an undone savepoint", Undone_Part'Access);
+      Add ("a transaction without a commit", Left_Without_Commit'Access);
+      Add ("a transaction that ends while rows are read", Left_While_Reading'Access);
+      Add ("a rollback", Rolled_Back'Access);
+      Add ("one transaction at a time", Nested'Access);
+      Add ("a connection that is closed first", Connection_Closed_First'Access);
+      Add ("a savepoint that is rolled back", Undone_Part'Access);
       Add ("nested savepoints", Nested_Parts'Access);
       Add ("a savepoint without a transaction", Part_Of_Nothing'Access);
       Add ("savepoints that end before their scope", Ended_Before'Access);
@@ -423,7 +425,7 @@ package body Transaction_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Result.Add_Test
-        (Caller.Create (Dialect.Name.all & ": levels of isolation", Isolated'Access));
+        (Caller.Create (Dialect.Name.all & ": isolation levels", Isolated'Access));
       return Result;
    end Server_Suite;
 

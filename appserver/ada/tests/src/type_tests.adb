@@ -84,7 +84,7 @@ package body Type_Tests is
       procedure Comes_Back (Value : SQL.Blob) is
          procedure Check (Query : in out Statement) is
          begin
-            Assert (not Query.Is_Null (1), "no null");
+            Assert (not Query.Is_Null (1), "the value is not null");
             Assert (Query.As_Blob (1) = Value, "a blob of" & Value'Length'Image);
          end Check;
       begin
@@ -124,7 +124,7 @@ package body Type_Tests is
       T.Insert.Bind (1, "text");
       T.Insert.Execute;
       Prepare (T.Query, T.DB, "SELECT x FROM t");
-      Assert (T.Query.Step and then T.Query.As_Blob (1) = [116, 101, 120, 116], "bound as text");
+      Assert (T.Query.Step and then T.Query.As_Blob (1) = [116, 101, 120, 116], "bytes of a text");
    end Blobs;
 
    procedure Booleans (T : in out Fixture) is
@@ -263,9 +263,9 @@ package body Type_Tests is
             end;
          end loop;
       end loop;
-      Assert (Read ("09:15") = (9, 15, 0, 0), "without seconds");
+      Assert (Read ("09:15") = (9, 15, 0, 0), "a time without seconds");
       Assert (Read ("09:15:07.5") = (9, 15, 7, 500_000), "tenths");
-      Assert (Read ("09:15:07.123456789") = (9, 15, 7, 123_456), "nanoseconds are cut");
+      Assert (Read ("09:15:07.123456789") = (9, 15, 7, 123_456), "nanoseconds are truncated");
       Is_None ("24:00:00", "22008");
       Is_None ("09:60:00", "22008");
       Is_None ("09:15:61", "22008");
@@ -391,12 +391,13 @@ package body Type_Tests is
       Second : constant := 1_000_000;
    begin
       Assert (Intervals.Image ((14, -3, 93_784_000_500)) = "P14M-3DT26H3M4.000500S", "image");
-      Assert (Intervals.Image ((0, 0, -500)) = "PT-0.000500S", "image of decimals");
+      Assert
+        (Intervals.Image ((0, 0, -500)) = "PT-0.000500S", "the image of a fraction of a second");
       Assert (Read ("P1Y2M3W4DT5H6M7.5S") = (14, 25, 18_367_500_000), "ISO 8601");
       Assert (Read ("1 year 2 mons -3 days +04:05:06.789") = (14, -3, 14_706_789_000), "words");
       Assert (Read ("-1 years -1 mons +1 day") = (-13, 1, 0), "signs");
-      Assert (Read ("-00:00:00.5") = (0, 0, -Second / 2), "less than nothing");
-      Assert (Read ("100:00") = (0, 0, 360_000 * Second), "without seconds");
+      Assert (Read ("-00:00:00.5") = (0, 0, -Second / 2), "a negative time span");
+      Assert (Read ("100:00") = (0, 0, 360_000 * Second), "a time span without seconds");
       for Text of String_List'
         [+"", +"P", +"PT", +"P1", +"1", +"P1H", +"PT1D", +"PT1H ", +"1 day 2", +"1 week", +"1-2",
          +"1:2:3", +"01:60:00", +"01:00:60", +"01:00:-1", +"1 day  1 day", +"infinity", +"--1 day",
@@ -436,7 +437,8 @@ package body Type_Tests is
    begin
       Assert (SQL.Image (Example), Text, "its image");
       Assert (SQL.To_UUID (Text) = Example, "read");
-      Assert (SQL.To_UUID ("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6") = Example, "in capitals");
+      Assert
+        (SQL.To_UUID ("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6") = Example, "a UUID in upper case");
       Assert (not SQL.Is_UUID (Text & "0") and then not SQL.Is_UUID ("g" & Text (2 .. 36)), "none");
       Is_Misuse (Misread'Access, "not a UUID");
       Make_Table (T, "uuid");
@@ -472,7 +474,8 @@ package body Type_Tests is
          Assert (T.DB.Last_Insert_Id = Id, "prepared" & T.DB.Last_Insert_Id'Image);
       end loop;
       T.DB.Execute ("INSERT INTO t (x) VALUES ('b')");
-      Assert (T.DB.Last_Insert_Id = 3, "as text" & T.DB.Last_Insert_Id'Image);
+      Assert
+        (T.DB.Last_Insert_Id = 3, "the key of the last row, as text" & T.DB.Last_Insert_Id'Image);
       for By in Way loop
          case By is
             when Prepared =>
@@ -505,7 +508,7 @@ package body Type_Tests is
       Add ("blobs", Blobs'Access);
       Add ("Booleans", Booleans'Access);
       Add ("dates", Dates'Access);
-      Add ("times of day", Times'Access);
+      Add ("times of the day", Times'Access);
       Add ("intervals", All_Intervals'Access);
       Add ("time spans", Spans'Access);
       Add ("texts of intervals", Interval_Texts'Access);

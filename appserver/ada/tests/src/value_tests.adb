@@ -120,7 +120,7 @@ package body Value_Tests is
       Prepare (T.Echo, T.DB, "SELECT " & Dialect.Length.all & "(?)");
       T.Echo.Bind (1, Unicode);
       Fetch (T);
-      Assert (T.Echo.As_Integer_64 (1) = 10, "it has 10 characters");
+      Assert (T.Echo.As_Integer_64 (1) = 10, "the text has 10 characters");
    end Texts;
 
    --  Slices of strings, with bounds that do not begin at 1, for values and for the text of a
@@ -184,10 +184,10 @@ package body Value_Tests is
       T.Echo.Bind (2, "b");
       Fetch (T);
       Assert (T.Echo.As_Text (1) & T.Echo.As_Text (2), "ab", "both");
-      Assert (not T.Echo.Step, "one row only");
+      Assert (not T.Echo.Step, "there is only one row");
       T.Echo.Bind (2, "c");
       Fetch (T);
-      Assert (T.Echo.As_Text (1) & T.Echo.As_Text (2), "ac", "the first is kept");
+      Assert (T.Echo.As_Text (1) & T.Echo.As_Text (2), "ac", "the first row is read");
    end Bound_Again;
 
    procedure Many_Rows (T : in out Fixture) is
@@ -203,9 +203,11 @@ package body Value_Tests is
             Sum  := Sum + T.Echo.As_Integer_64 (1);
             Assert (T.Echo.Column_Count = 2, "columns");
          end loop;
-         Assert (not T.Echo.Has_Row and then T.Echo.Column_Count = 0, "after the last row");
+         Assert
+           (not T.Echo.Has_Row and then T.Echo.Column_Count = 0,
+            "no row and no columns after the last row");
       end loop;
-      Assert (Rows = 200 and then Sum = 2 * 5_050, "the same rows each time");
+      Assert (Rows = 200 and then Sum = 2 * 5_050, "the same rows are read each time");
    end Many_Rows;
 
    procedure Affected (T : in out Fixture) is
@@ -242,7 +244,7 @@ package body Value_Tests is
       end loop;
       Bind_Amount (T.Echo, 1, 12.34);
       Fetch (T);
-      Assert (As_Small (T.Echo, 1) = 12.34, "fewer digits");
+      Assert (As_Small (T.Echo, 1) = 12.34, "a number with fewer digits");
       T.Echo.Reset;
       Bind_Amount (T.Echo, 1, 100.0);
       Fetch (T);
@@ -258,8 +260,8 @@ package body Value_Tests is
       Prepare (T.Echo, T.DB, "SELECT sum(x) FROM t");
       Fetch (T);
       Assert (T.Echo.As_Integer_64 (1) = 4_000_000_000, "the sum");
-      Assert (As_Amount (T.Echo, 1) = 4_000_000_000.0, "as a decimal");
-      Assert (T.Echo.As_Float (1) = 4_000_000_000.0, "as a float");
+      Assert (As_Amount (T.Echo, 1) = 4_000_000_000.0, "the sum as a decimal");
+      Assert (T.Echo.As_Float (1) = 4_000_000_000.0, "the sum as a float");
    end Whole_Decimals;
 
    function Moment
@@ -357,8 +359,8 @@ package body Value_Tests is
          Assert (T.Echo.As_Integer_64 (1) = SQL.Integer_64'First, "a number");
          Assert (T.Echo.As_Text (2), Hard, "a text");
          Assert (T.Echo.As_Float (3) = 1.0 / 3.0, "a float");
-         Assert (T.Echo.As_Text (4), "?", "a part of the text");
-         Assert (T.Echo.Is_Null (5), "not bound");
+         Assert (T.Echo.As_Text (4), "?", "a question mark in a literal");
+         Assert (T.Echo.Is_Null (5), "a parameter that is not bound");
          Assert (not T.Echo.Step, "one row");
       end loop;
       T.Echo.Bind (1, Moment (2026, 11, 21, 33_300.123));
@@ -367,7 +369,7 @@ package body Value_Tests is
       Fetch (T);
       Assert (abs (T.Echo.As_Time (1) - Moment (2026, 11, 21, 33_300.123)) < 0.001, "a time");
       Assert (As_Amount (T.Echo, 2) = -12.5, "a decimal");
-      Assert (T.Echo.Is_Null (3), "null again");
+      Assert (T.Echo.Is_Null (3), "a parameter that is null again");
    end Used_Texts;
 
    procedure Named_Columns (T : in out Fixture) is
@@ -392,7 +394,7 @@ package body Value_Tests is
          end loop;
          Assert (not Other.Step, "two rows");
       end loop;
-      Assert (Sum = 90, "all pairs");
+      Assert (Sum = 90, "all pairs were read");
    end Side_By_Side;
 
    --  A program that is independent of the database
@@ -444,12 +446,12 @@ package body Value_Tests is
       Add ("decimals", Decimals'Access);
       Add ("integral decimals", Whole_Decimals'Access);
       Add ("times", Times'Access);
-      Add ("times in text", Written_Times'Access);
+      Add ("times as text", Written_Times'Access);
       Add ("texts that are not numbers", Not_Numbers'Access);
-      Add ("statements prepared on the client side", Used_Texts'Access);
+      Add ("statements prepared on the client", Used_Texts'Access);
       Add ("column names", Named_Columns'Access);
       Add ("concurrent statements", Side_By_Side'Access);
-      Add ("with class-wide types", Any_Database'Access);
+      Add ("class-wide types", Any_Database'Access);
       return Result;
    end Suite;
 

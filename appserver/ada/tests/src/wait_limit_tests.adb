@@ -178,7 +178,7 @@ package body Wait_Limit_Tests is
                Connect (DB);
                Is_Refused (Run_It'Access, "08006", "no response within 0.500 s");
                Assert (Since (Start) < Long_Time, Kind'Image & " took" & Since (Start)'Image);
-               Assert (not DB.Is_Connected, Kind'Image & ": it is lost");
+               Assert (not DB.Is_Connected, Kind'Image & ": the connection is lost");
                DB.Close;
             end Act;
          begin
@@ -230,7 +230,7 @@ package body Wait_Limit_Tests is
          Silent_Proxies.Silence (Proxy, New_Ones => True);
          DB.Set_Wait_Limit (Limit);
          Is_Refused (Open_It'Access, "08001");
-         Assert (Since (Start) < Long_Time, "in time");
+         Assert (Since (Start) < Long_Time, "the operation ends in time");
          Assert (not DB.Is_Open, "closed");
       end Act;
    begin
@@ -260,7 +260,7 @@ package body Wait_Limit_Tests is
       DB.Set_Wait_Limit (Wait);
       Is_Refused (Open_It'Access, "08001", Words);
       Set (Dialect.Variable.all, Direct);
-      Assert (Since (Start) < Long_Time, "in time");
+      Assert (Since (Start) < Long_Time, "the operation ends in time");
    exception
       when others =>
          Set (Dialect.Variable.all, Direct);
@@ -293,13 +293,15 @@ package body Wait_Limit_Tests is
       Assert (Query.Step, "a row");
       delay Patient + 0.5;
       Begun := Ada.Real_Time.Clock;
-      Assert (Query.Step and then Query.As_Integer_64 (1) = 2, "a row that is here already");
+      Assert
+        (Query.Step and then Query.As_Integer_64 (1) = 2, "a row that has already been received");
       Answers (T.DB, "SELECT 1", "1");
-      Assert (T.DB.Wait_Limit = Patient, "the limit");
+      Assert (T.DB.Wait_Limit = Patient, "the limit is unchanged");
       Assert (T.DB.Is_Connected, "connected");
    exception
       when Error : SQL.SQL_Error =>
-         Assert (Since (Begun) >= Patient, "failed early: " & SQL.Message_Of (Error));
+         Assert
+           (Since (Begun) >= Patient, "the operation failed too early: " & SQL.Message_Of (Error));
    end In_Time;
 
    --  The time that the program takes to produce rows does not count
@@ -356,7 +358,9 @@ package body Wait_Limit_Tests is
       Answers (T.DB, "SELECT count(*) FROM t", "6");
    exception
       when Error : SQL.SQL_Error =>
-         Assert (Since (Begun) - Own >= Patient, "failed early: " & SQL.Message_Of (Error));
+         Assert
+           (Since (Begun) - Own >= Patient,
+            "the operation failed too early: " & SQL.Message_Of (Error));
    end Own_Time;
 
    --  A statement waits for another task's Cancel no longer than its limit
@@ -421,11 +425,11 @@ package body Wait_Limit_Tests is
       Has_Target : Boolean;
    begin
       SQL.Held_Cancels.Close (T.DB, Has_Target);
-      Assert (not Has_Target, "the Close would be stopped");
+      Assert (not Has_Target, "the Close is not a target of the Cancel");
       Connect (T.DB);
       Answers (T.DB, "SELECT 1", "1");
       SQL.Held_Cancels.Close (T.DB, Has_Target);
-      Assert (not Has_Target, "the second Close would be stopped");
+      Assert (not Has_Target, "the second Close is not a target of the Cancel");
    end Cancel_In_Close;
 
    procedure Cancel_At_End (T : in out Fixture) is
@@ -435,7 +439,7 @@ package body Wait_Limit_Tests is
    begin
       SQL.Held_Cancels.Cancel_At_End (DB, Is_Refused, Is_Awaited);
       Assert (Is_Refused, "refused");
-      Assert (not Is_Awaited, "the finalization would not end");
+      Assert (not Is_Awaited, "the finalization does not wait for the Cancel");
    end Cancel_At_End;
 
    --  Without a free file descriptor, no limit can start: statements fail, but cleanup works
@@ -474,24 +478,26 @@ package body Wait_Limit_Tests is
          Prepare (Query, T.DB, "SELECT x FROM t");
          Query.Set_Streamed;
          Assert (Query.Step, "a row");
-         Assert (Set_Limit (Open_Files, (Soft => 3, Hard => Usual.Hard)) = 0, "the limit");
+         Assert
+           (Set_Limit (Open_Files, (Soft => 3, Hard => Usual.Hard)) = 0, "the limit is lowered");
          --  The statement must be closed, and the transaction rolled back
       end Leave_Open;
 
       procedure Restore is
       begin
-         Assert (Set_Limit (Open_Files, Usual) = 0, "the usual limit");
+         Assert (Set_Limit (Open_Files, Usual) = 0, "the usual limit is restored");
       end Restore;
    begin
-      Assert (Get_Limit (Open_Files, Usual) = 0, "the usual limit");
+      Assert (Get_Limit (Open_Files, Usual) = 0, "the usual limit is read");
       T.DB.Set_Wait_Limit (Long_Time);
       begin
          Leave_Open;
          Is_Refused (Execute'Access, "53000");
          Restore;
-         Assert (T.DB.In_Autocommit, "no transaction");
+         Assert (T.DB.In_Autocommit, "no transaction is open");
          Answers (T.DB, "SELECT count(*) FROM t", "2");
-         Assert (Set_Limit (Open_Files, (Soft => 3, Hard => Usual.Hard)) = 0, "the limit");
+         Assert
+           (Set_Limit (Open_Files, (Soft => 3, Hard => Usual.Hard)) = 0, "the limit is lowered");
          T.DB.Close;
          Restore;
       exception
@@ -553,7 +559,7 @@ package body Wait_Limit_Tests is
          Connect (DB);
          Other.Begin_Work;
          Is_Refused (Wait'Access, "08006");
-         Assert (Was_In_Time, "the cancellation was refused in time");
+         Assert (Was_In_Time, "the cancellation is rejected in time");
          DB.Close;
       end Act;
    begin
@@ -834,7 +840,7 @@ package body Wait_Limit_Tests is
          Answers (T.DB, "SELECT count(*) FROM t", "2");
       end loop;
       Stops := True;
-      Assert (Calls > 0, "nobody cancelled");
+      Assert (Calls > 0, "no task cancelled");
    exception
       when others =>
          Stops := True;
@@ -906,14 +912,14 @@ package body Wait_Limit_Tests is
          Held.Get (Timeout => Long_Time);
          Assert (not Is_Over, "the next lease waited for the Cancel");
          Held.DB.Set_Wait_Limit (0.0);
-         Assert (Session (Held) /= Id, "another session");
+         Assert (Session (Held) /= Id, "the lease has another session");
          Silent_Proxies.Release (Proxy);
          while not Is_Over loop
             Held.DB.Execute (Sleep ("0.1"));
          end loop;
          Held.DB.Execute (Sleep ("0.1"));
          Held.Release;
-         Assert (Pool.Statistics.Open = 1, "not lost");
+         Assert (Pool.Statistics.Open = 1, "the connection is not lost");
       end Act;
    begin
       Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
@@ -929,12 +935,12 @@ package body Wait_Limit_Tests is
          Result.Add_Test (Caller.Create (Dialect.Name.all & ": a silent server: " & Name, Test));
       end Add;
    begin
-      Add ("every operation", Operations'Access);
+      Add ("each operation", Operations'Access);
       Add ("closing while the server does not respond", Closing'Access);
       Add ("opening", Opening'Access);
       Add ("an unknown host", Unknown_Host'Access);
       Add ("limits that are not exceeded", In_Time'Access);
-      Add ("the program's own time", Own_Time'Access);
+      Add ("the program's own time is not limited", Own_Time'Access);
       Add ("a statement after a cancellation", Behind_Cancel'Access);
       Add ("a cleanup after a cancellation", Cleanup_Behind_Cancel'Access);
       Add ("a cancellation during the close", Cancel_In_Close'Access);

@@ -28,7 +28,10 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
     let limits = Limits::default();
     let files = args.files.iter().map(|path| {
-        let file = read(path, args.from, &limits).map_err(Exit::invalid)?;
+        let mut file = read(path, args.from, &limits).map_err(Exit::invalid)?;
+        if let Some(unit_ns) = args.duration_unit {
+            file = file.in_unit(unit_ns).map_err(Exit::invalid)?;
+        }
         Ok((path.as_path(), file))
     });
     let files = files.collect::<Result<Vec<_>, Exit>>()?;

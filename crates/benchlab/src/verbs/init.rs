@@ -45,14 +45,14 @@ pub fn init(args: &InitArgs) -> Result<ExitCode, Exit> {
         .map_err(|e| Exit::failed(format!("{}: {e}", path.display())))?;
     match found.first() {
         Some(first) => say!(
-            "{} proposes `{}` for {}. Check its commands, then run `benchlab compare {}`",
+            "created {} with the command `{}` for {}. Check its commands, then run `benchlab compare {}`",
             path.display(),
             first.command,
             first.tool,
             first.name
         ),
         None => say!(
-            "{} has examples only, because no build tool was recognized: fill in a command, then run `benchlab compare NAME`",
+            "created {} with examples only, because no build tool was recognized: fill in a command, then run `benchlab compare NAME`",
             path.display()
         ),
     }

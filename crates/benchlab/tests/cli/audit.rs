@@ -251,7 +251,7 @@ fn this_machine_is_audited_and_the_doctor_has_the_same_rules() {
     }
     assert!(
         !doctor.contains("tcp_"),
-        "rules that do not concern measuring are the audit's alone"
+        "doctor must not show rules that do not concern measuring"
     );
 }
 
@@ -356,7 +356,7 @@ fn control_characters_are_never_printed() {
 ///
 /// The directory is on a separate filesystem, in a mount namespace that ends with the test.
 #[test]
-fn the_plan_s_script_moves_a_folder_only_when_told_to() {
+fn the_script_moves_a_directory_only_on_request() {
     const TRY: &str = r#"
         set -eu
         mkdir "it's hot" fast bin
@@ -445,7 +445,7 @@ fn the_plan_s_script_moves_a_folder_only_when_told_to() {
 }
 
 #[test]
-fn what_cannot_be_measured_or_watched_is_refused() {
+fn unmeasurable_and_unwatchable_targets_are_rejected() {
     let folder = TempDir::new().expect("a folder");
     for (words, reason) in [
         (vec!["--measure", "nowhere"], "No such file"),
@@ -487,7 +487,7 @@ fn values_of_rules_are_listed() {
         lines
     };
     let classes = screen(&[]);
-    let disk = "disk         25 values, such as model, medium, size";
+    let disk = "disk         28 values, such as model, medium, size";
     assert!(classes.lines().any(|line| line == disk), "{classes}");
     let rows = classes.lines().take_while(|line| !line.is_empty());
     for row in rows.filter(|row| !row.starts_with(' ')) {
@@ -541,7 +541,7 @@ fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
 /// `audit cookies` does not request paths that only `audit site` requests, and does not store the
 /// user's token.
 #[test]
-fn a_page_s_cookies_take_its_files_alone_and_no_query_is_kept() {
+fn cookie_audits_request_only_files_and_store_no_queries() {
     let folder = TempDir::new().expect("a folder");
     let (port, requests) = page_with_a_file();
     let url = format!("http://127.0.0.1:{port}/?token=s3cr3t");

@@ -187,7 +187,7 @@ fn audit_findings(
 }
 
 #[test]
-fn names_addresses_and_resolvers_are_good_or_not() {
+fn names_addresses_and_resolvers_are_judged() {
     let pair = match NamespacePair::new() {
         Ok(pair) => pair,
         Err(why) => {

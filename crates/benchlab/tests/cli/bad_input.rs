@@ -35,9 +35,14 @@ fn assert_error_at(
     hint: Option<&str>,
 ) {
     let text = valid_experiment();
-    let from = text.find(original).expect("the valid file has it");
+    let from = text
+        .find(original)
+        .expect("the text occurs in the valid file");
     let text = text.replacen(original, replacement, 1);
-    let offset = from + text[from..].find(marked).expect("what is marked");
+    let offset = from
+        + text[from..]
+            .find(marked)
+            .expect("the marked text occurs in the file");
     let line_start = text[..offset].rfind('\n').map_or(0, |i| i + 1);
     let line = text[line_start..].lines().next().expect("a line");
     let number = text[..offset].matches('\n').count() + 1;
@@ -54,17 +59,17 @@ fn assert_error_at(
     }
     assert_eq!(outcome.stderr, expected);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""));
-    assert!(project.files().is_empty(), "a run file was made");
+    assert!(project.files().is_empty(), "a run file was created");
 }
 
 #[test]
-fn the_sound_file_is_sound() {
+fn the_valid_file_is_valid() {
     let project = Project::with_text(&valid_experiment());
     project.run(&["--cases", "select"]).expect(0);
 }
 
 #[test]
-fn keys_that_are_unknown() {
+fn unknown_keys_are_rejected() {
     assert_error_at(
         "unit = \"row\"",
         "units = \"row\"",
@@ -103,7 +108,7 @@ fn keys_that_are_unknown() {
 }
 
 #[test]
-fn types_that_are_wrong() {
+fn wrong_types_are_rejected() {
     assert_error_at(
         "rows = 10",
         "rows = \"ten\"",
@@ -135,7 +140,7 @@ fn types_that_are_wrong() {
 }
 
 #[test]
-fn sweeps_and_factors_that_cannot_be() {
+fn impossible_sweeps_and_factors_are_rejected() {
     let numbers = "`limit` needs whole numbers of 0 or more, in ascending order without duplicates";
     for bad in ["[]", "[-1]", "[10, 1]", "[1, 1]"] {
         assert_error_at(
@@ -198,7 +203,7 @@ fn sweeps_and_factors_that_cannot_be() {
 }
 
 #[test]
-fn names_that_are_taken_or_unknown() {
+fn duplicate_and_unknown_names_are_rejected() {
     assert_error_at(
         "name = \"second\"",
         "name = \"honest\"",
@@ -265,7 +270,7 @@ fn names_that_are_taken_or_unknown() {
 }
 
 #[test]
-fn programs_that_are_not_named() {
+fn missing_programs_are_rejected() {
     let text = valid_experiment();
     let program = text
         .lines()
@@ -288,7 +293,7 @@ fn programs_that_are_not_named() {
 }
 
 #[test]
-fn text_that_is_no_toml() {
+fn text_that_is_not_toml_is_rejected() {
     let project =
         Project::with_text(&valid_experiment().replacen("title = \"T\"", "title = \"T", 1));
     let outcome = project.run(&[]);
@@ -330,7 +335,7 @@ fn text_that_is_no_toml() {
 }
 
 #[test]
-fn words_of_the_command_line_that_match_nothing() {
+fn arguments_that_match_nothing_are_rejected() {
     let project = Project::with_text(&valid_experiment());
     for (args, message) in [
         (
@@ -432,7 +437,7 @@ fn words_of_the_command_line_that_match_nothing() {
 }
 
 #[test]
-fn a_value_that_is_asked_for_twice_is_measured_once() {
+fn a_value_that_is_requested_twice_is_measured_once() {
     let project = Project::with_text(&valid_experiment());
     project
         .run(&[
@@ -452,7 +457,7 @@ fn a_value_that_is_asked_for_twice_is_measured_once() {
 }
 
 #[test]
-fn nobody_to_measure() {
+fn a_run_without_subjects_is_rejected() {
     let text = valid_experiment()
         .replace("driver", "default = false\ndriver")
         .replace("pair =", "nobody = []\npair =");
@@ -466,7 +471,7 @@ fn nobody_to_measure() {
 }
 
 #[test]
-fn projects_elsewhere() {
+fn projects_in_other_directories_are_used() {
     let nowhere = tempfile::tempdir().unwrap();
     let run_in_folder = |args: &[&str]| -> Outcome {
         let mut command = Command::new(BENCHLAB);

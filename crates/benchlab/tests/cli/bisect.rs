@@ -58,7 +58,7 @@ impl Repository {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(self.project.path()).output();
-        let output = output.expect("git is there");
+        let output = output.expect("git is installed");
         assert!(output.status.success(), "{args:?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
@@ -217,7 +217,7 @@ fn two_changes_are_both_named() {
 }
 
 #[test]
-fn equal_ends_are_an_answer() {
+fn equal_ends_are_a_result() {
     let repository = Repository::new(&[Sleeps("0.2"), Sleeps("0.3"), Sleeps("0.2")]);
     let found = repository.call(&repository.bisect(&["--setup", "./build.sh", "--margin", "60%"]));
     found.expect(0);
@@ -280,7 +280,7 @@ fn a_bisection_continues_after_ctrl_c_and_after_kill() {
 }
 
 #[test]
-fn a_dry_run_says_how_many_measurements_and_how_long() {
+fn a_dry_run_predicts_the_measurements_and_their_duration() {
     let repository = Repository::new(&HISTORY);
     let found = repository.call(&repository.bisect(&["--setup", "./build.sh", "--dry-run"]));
     found.expect(0);
@@ -296,7 +296,7 @@ fn a_dry_run_says_how_many_measurements_and_how_long() {
 }
 
 #[test]
-fn what_cannot_be_bisected_is_refused() {
+fn invalid_bisections_are_rejected() {
     let repository = Repository::new(&[Broken, Sleeps("0.02")]);
     let (first, last) = (repository.commits[0].clone(), repository.commits[1].clone());
     let refused = [

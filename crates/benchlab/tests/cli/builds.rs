@@ -15,7 +15,10 @@ fn repository() -> Project {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(project.path()).output();
-        assert!(output.expect("git is there").status.success(), "{args:?}");
+        assert!(
+            output.expect("git is installed").status.success(),
+            "{args:?}"
+        );
     };
     git(&["init", "-q", "-b", "main"]);
     let log = project.join("runs.log").display().to_string();
@@ -67,16 +70,19 @@ fn blocks_take_builds_in_turns_and_each_build_is_one_value() {
     assert_eq!(
         column(&setups, 0).len(),
         6,
-        "a folder for each build: {setups:?}"
+        "each build has its own directory: {setups:?}"
     );
     assert_eq!(column(&setups, 1).len(), 3, "{setups:?}");
     assert_eq!(
         column(&setups, 2).len(),
         6,
-        "a seed for each build: {setups:?}"
+        "each build has its own seed: {setups:?}"
     );
     let lengths: BTreeSet<usize> = setups.iter().map(|words| words[0].len()).collect();
-    assert!(lengths.len() > 1, "paths of several lengths: {setups:?}");
+    assert!(
+        lengths.len() > 1,
+        "paths must have different lengths: {setups:?}"
+    );
     let runs = lines("runs.log");
     assert_eq!(
         column(&runs, 0),
@@ -85,7 +91,7 @@ fn blocks_take_builds_in_turns_and_each_build_is_one_value() {
     );
     assert!(
         column(&runs, 1).len() > 4,
-        "environments of several sizes: {runs:?}"
+        "environments must have different sizes: {runs:?}"
     );
     // The turns of the last block belong to each revision's third build.
     let third: BTreeSet<String> = setups
@@ -97,7 +103,10 @@ fn blocks_take_builds_in_turns_and_each_build_is_one_value() {
     let run = project.load();
     let results = lab_stats::results::results(&run);
     assert_eq!(results.blocks, 6);
-    assert_eq!(results.comparisons[0].blocks, 3, "builds are what counts");
+    assert_eq!(
+        results.comparisons[0].blocks, 3,
+        "each build counts as one block"
+    );
     assert!(report(&project).contains("(n = 3 builds)"));
 }
 
@@ -109,7 +118,7 @@ fn without_builds_the_report_says_that_there_was_one() {
 }
 
 #[test]
-fn what_does_not_go_with_builds_is_refused() {
+fn options_that_conflict_with_builds_are_rejected() {
     let project = repository();
     let says = |args: &[&str], text: &str| {
         let refused = compare(&project, &[&["--builds", "3"], args].concat());
@@ -135,7 +144,10 @@ fn counted() -> Project {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(project.path()).output();
-        assert!(output.expect("git is there").status.success(), "{args:?}");
+        assert!(
+            output.expect("git is installed").status.success(),
+            "{args:?}"
+        );
     };
     git(&["init", "-q", "-b", "main"]);
     for (count, message) in [
@@ -187,7 +199,7 @@ fn a_gate_on_instructions_is_judged_over_builds() {
     let kept = report(&project);
     assert!(
         kept.contains("gate failed: "),
-        "the decision is in the run file: {kept}"
+        "the run file must contain the decision: {kept}"
     );
     let gates = project.load().gates;
     assert_eq!(gates.len(), 1);

@@ -130,7 +130,7 @@ fn max_count(run: &Run, subject: &str, target: TargetId, fault: &str, metric: &M
 }
 
 #[test]
-fn what_became_of_calls_is_read_in_the_database() {
+fn effects_of_calls_are_read_from_the_database() {
     if without_servers() {
         return;
     }
@@ -186,7 +186,7 @@ fn what_became_of_calls_is_read_in_the_database() {
         assert!(words.contains(text), "{words}");
     }
     // The run may not determine which client is fastest.
-    let fastest = words.split_once("that have no wrong calls and give up no call:");
+    let fastest = words.split_once("that have no wrong calls and never give up:");
     if let Some((fastest, _)) = fastest.and_then(|(_, after)| after.split_once('.')) {
         let mut clauses = fastest.split(';');
         let of_lost = clauses.find(|clause| clause.contains("answer_lost"));
@@ -196,7 +196,7 @@ fn what_became_of_calls_is_read_in_the_database() {
 }
 
 #[test]
-fn a_server_that_is_killed_comes_back_with_what_was_committed() {
+fn a_killed_server_restarts_with_all_committed_calls() {
     if without_servers() {
         return;
     }
@@ -227,7 +227,7 @@ fn a_server_that_is_killed_comes_back_with_what_was_committed() {
 
 /// A client that does not retry still makes the calls that are due after the server's restart.
 #[test]
-fn calls_that_are_due_go_on_after_an_outage() {
+fn due_calls_continue_after_an_outage() {
     if without_servers() {
         return;
     }
@@ -251,7 +251,7 @@ fn calls_that_are_due_go_on_after_an_outage() {
 /// The subject that starts first kills the server during a block. When the block is repeated, the
 /// other subject still has its schema.
 #[test]
-fn subjects_of_a_redone_block_have_a_table_of_effects_each() {
+fn subjects_of_a_redone_block_have_separate_effect_tables() {
     if without_servers() {
         return;
     }
@@ -273,7 +273,7 @@ fn subjects_of_a_redone_block_have_a_table_of_effects_each() {
 }
 
 #[test]
-fn calls_that_were_not_asked_for_and_failures_that_are_not_told_are_faults() {
+fn unrequested_calls_and_unreported_failures_are_faults() {
     if without_servers() {
         return;
     }
@@ -330,7 +330,7 @@ fn sum(run: &Run, subject: &str, metric: &Metric) -> f64 {
 }
 
 #[test]
-fn what_became_of_calls_is_read_in_a_file() {
+fn effects_of_calls_are_read_from_a_file() {
     let names = ["careless", "hesitant", "timid", "stray"];
     let programs = names.map(|name| subject(name, &["careless.py", name]));
     let project = Project::with_text(&(FILE.to_owned() + &programs.concat()));
@@ -408,7 +408,7 @@ fn a_file_is_locked_while_calls_are_made() {
 }
 
 #[test]
-fn faults_that_nobody_can_make_are_said_before_anything_runs() {
+fn faults_that_cannot_be_caused_are_reported_before_the_run() {
     let head = "[experiment]\ntitle = \"T\"\nquestion = \"?\"\ntargets = [\"postgresql\"]\n\
                 baseline = \"hopeless\"\n\n[target.postgresql]\nrows = 1\ntable = \"x\"\nsettings = \"x\"\n";
     let case = "\n[[case]]\nname = \"call\"\nwork = \"w\"\nunit = \"call\"\ncheck = \"effects\"\n";

@@ -160,7 +160,7 @@ fn the_action_installs_runs_and_keeps_the_comment() {
     assert_eq!(
         calls.lines().count(),
         1,
-        "what is cached is not built again: {calls}"
+        "a cached benchlab must not be built again: {calls}"
     );
     assert!(calls.starts_with("install --locked --root "), "{calls}");
     let arguments = format!(
@@ -183,7 +183,7 @@ fn the_action_installs_runs_and_keeps_the_comment() {
 }
 
 #[test]
-fn the_action_fails_with_benchlab_and_says_so_in_the_comment() {
+fn the_action_fails_if_benchlab_fails_and_the_comment_says_so() {
     let runner = Runner::new();
     symlink(BENCHLAB, runner.path("bin/benchlab")).unwrap();
     let script = &scripts()[2].1;
@@ -316,7 +316,7 @@ fn an_export_can_name_its_format() {
 }
 
 #[test]
-fn colors_are_forced_and_refused() {
+fn colors_can_be_forced_and_disabled() {
     let runner = Runner::new();
     let old = file("hyperfine-old.json");
     let colored = |variables: &[(&str, &str)]| {
@@ -371,5 +371,8 @@ fn progress_is_a_group_in_the_log() {
     let times = samples
         .lines()
         .filter(|line| line.ends_with(" ns/op") && !line.contains("-ns/op"));
-    assert!(times.count() >= 4, "two blocks of two commands: {samples}");
+    assert!(
+        times.count() >= 4,
+        "expected two blocks of two commands: {samples}"
+    );
 }

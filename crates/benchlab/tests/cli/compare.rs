@@ -102,7 +102,7 @@ fn every_turn_is_one_process_in_mirrored_order() {
 }
 
 #[test]
-fn peak_memory_is_that_of_the_command_itself() {
+fn peak_memory_covers_only_the_command() {
     let directory = TestDirectory::new();
     let big = format!("{} -c 'b = bytearray(60_000_000)'", python());
     directory.short(&[&big, "true"]).expect(0);
@@ -129,7 +129,7 @@ fn peak_memory_is_that_of_the_command_itself() {
 }
 
 #[test]
-fn a_block_stays_on_one_core_unless_all_are_asked_for() {
+fn a_block_stays_on_one_core_unless_all_are_requested() {
     let directory = TestDirectory::new();
     directory.script(
         "where",
@@ -191,7 +191,7 @@ fn parallel_commands_get_all_cores() {
 }
 
 #[test]
-fn a_shell_is_used_for_shell_syntax_alone_and_its_cost_is_measured() {
+fn a_shell_is_used_only_for_shell_syntax_and_its_cost_is_measured() {
     let directory = TestDirectory::new();
     let write_words = "import sys; open('words', 'a').write(repr(sys.argv[1:]) + '\\n')";
     fs::write(directory.0.join("words.py"), write_words).unwrap();
@@ -310,12 +310,14 @@ fn outputs_are_compared_byte_by_byte() {
 }
 
 /// A command that fails has done different work, so its speed does not count.
+/// Returns the screen as one line.
+fn one_line(outcome: &Outcome) -> String {
+    let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
+    words.join(" ")
+}
+
 #[test]
-fn commands_that_end_with_different_statuses_are_not_compared() {
-    let one_line = |outcome: &Outcome| {
-        let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
-        words.join(" ")
-    };
+fn commands_with_different_exit_statuses_are_not_compared() {
     let directory = TestDirectory::new();
     directory.script(
         "flaky",
@@ -361,7 +363,7 @@ fn commands_that_end_with_different_statuses_are_not_compared() {
 }
 
 #[test]
-fn a_command_that_fails_is_a_result_and_stops_nobody() {
+fn a_failing_command_is_a_result_and_stops_no_other_command() {
     let directory = TestDirectory::new();
     directory.script("bad", "echo this went wrong >&2; exit 7");
     let outcome = directory.short(&[
@@ -372,9 +374,10 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
         "--name",
         "good",
     ]);
-    outcome.expect(0).says(&[
+    outcome.expect(1).says(&[
+        "B and D failed: see the report",
         "B failed at run: exit: the command ended with exit status: 7; fix the command, or use --ignore-failure=7 if this is expected",
-        "D failed at run: start: cannot start `nowhere-to-be-found`: No such file or directory",
+        "D failed at run: start: cannot start `nowhere-to-be-found`: no directory in PATH contains it",
     ]);
     let run = directory.0.load();
     assert_eq!(run.failures.len(), 2);
@@ -406,7 +409,7 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
 }
 
 #[test]
-fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
+fn a_process_that_takes_too_long_is_killed_with_its_descendants() {
     let directory = TestDirectory::new();
     let marker = marker();
     let slow = format!("sleep {marker} & setsid sleep {marker} & sleep {marker}");
@@ -418,7 +421,7 @@ fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
 }
 
 #[test]
-fn what_commands_leave_running_ends_with_the_comparison() {
+fn processes_that_commands_leave_running_are_killed() {
     let directory = TestDirectory::new();
     let marker = marker();
     directory
@@ -435,7 +438,26 @@ fn what_commands_leave_running_ends_with_the_comparison() {
 }
 
 #[test]
-fn setup_prepare_and_cleanup_run_where_they_should() {
+fn a_failed_cleanup_spoils_no_value() {
+    let directory = TestDirectory::new();
+    let outcome = directory.short(&["true", "sleep 0.001", "--cleanup", "exit 3"]);
+    let screen = one_line(outcome.expect(1));
+    assert!(
+        screen.starts_with("sleep 0.001 takes") || screen.starts_with("B takes"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("The cleanup of B failed after the measurement"),
+        "{screen}"
+    );
+    outcome.says(&["A and B failed: see the report"]);
+    let run = directory.0.load();
+    assert_eq!(run.failures.len(), 2);
+    assert_eq!(run.complete_blocks().count(), 4);
+}
+
+#[test]
+fn setup_prepare_and_cleanup_run_in_their_directories() {
     let directory = TestDirectory::new();
     let hook = |line: &str| format!("echo {line} >> log");
     let command = |name: &str| format!("echo {name} >> log");
@@ -587,7 +609,7 @@ fn a_clear_difference_ends_the_run_at_its_first_interim_analysis() {
 }
 
 #[test]
-fn reports_are_exported_in_every_form() {
+fn reports_are_exported_in_every_format() {
     let directory = TestDirectory::new();
     let names = [
         "r.txt", "r.md", "r.csv", "r.json", "r.xml", "r.xlsx", "r.html", "plots/",
@@ -612,7 +634,7 @@ fn reports_are_exported_in_every_form() {
 }
 
 #[test]
-fn wrong_commands_are_refused_before_anything_is_run() {
+fn invalid_commands_are_rejected_before_anything_runs() {
     let directory = TestDirectory::new();
     for (args, says) in [
         (
@@ -709,7 +731,11 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
         .expect(130)
         .says(&["stopped; continue with `benchlab resume "]);
     assert_none_running(&marker);
-    assert_eq!(directory.lines("cleanups").len(), 2, "one for each command");
+    assert_eq!(
+        directory.lines("cleanups").len(),
+        2,
+        "one cleanup for each command"
+    );
     let before = directory.0.load();
     assert_eq!(before.ending, None);
     let samples_before: usize = before.blocks.iter().map(|b| b.samples.len()).sum();
@@ -728,7 +754,7 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
         .sum();
     assert!(
         samples_after >= samples_before,
-        "nothing that was measured is lost"
+        "the resumed run must keep all samples"
     );
     assert_eq!(directory.lines("cleanups").len(), 4);
 }
@@ -746,7 +772,7 @@ fn a_killed_benchlab_takes_its_commands_with_it() {
 }
 
 #[test]
-fn commands_that_changed_are_not_gone_on_with() {
+fn a_run_whose_commands_changed_is_not_resumed() {
     let directory = TestDirectory::new();
     directory.script("prog", "exit 0");
     let mut lab = directory.start(&["./prog", "true", "--blocks", "1", "--pairs", "100000"]);
@@ -770,7 +796,10 @@ fn repository() -> TestDirectory {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(directory.0.path()).output();
-        assert!(output.expect("git is there").status.success(), "{args:?}");
+        assert!(
+            output.expect("git is installed").status.success(),
+            "{args:?}"
+        );
     };
     git(&["init", "-q", "-b", "main"]);
     for (message, text) in [("fast", "sleep 0.001"), ("slow", "sleep 0.4")] {
@@ -782,7 +811,7 @@ fn repository() -> TestDirectory {
 }
 
 #[test]
-fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
+fn revisions_are_built_and_compared_in_separate_worktrees() {
     let directory = repository();
     let log = directory.0.join("log").display().to_string();
     let rest = [
@@ -804,11 +833,15 @@ fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
     // HEAD moves, so the subjects are named by their commits.
     assert!(revision(fast).starts_with(&fast.name) && revision(slow).starts_with(&slow.name));
     let folders = directory.lines("log");
-    assert_eq!(folders.len(), 2, "one setup in each: {folders:?}");
+    assert_eq!(
+        folders.len(),
+        2,
+        "expected one setup in each directory: {folders:?}"
+    );
     assert!(folders[0] != folders[1] && folders[0].len() == folders[1].len());
     assert!(
         folders.iter().all(|f| !std::path::Path::new(f).exists()),
-        "they are gone"
+        "the worktrees must be removed"
     );
     let status = Command::new("git")
         .args(["worktree", "list"])
@@ -865,7 +898,7 @@ fn the_working_tree_is_compared_as_it_is() {
 }
 
 #[test]
-fn wrong_revisions_are_refused() {
+fn invalid_revisions_are_rejected() {
     let directory = repository();
     for (args, says) in [
         (

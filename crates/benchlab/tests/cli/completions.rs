@@ -69,7 +69,7 @@ fn names_are_completed() {
     assert_eq!(
         names(&["ci", ""]).len(),
         4,
-        "no name that a shell would run"
+        "names that a shell would execute must be omitted"
     );
     assert_eq!(names(&["history", ""]), ["t"]);
     let file = project.file();

@@ -136,13 +136,16 @@ fn a_name_stands_for_its_options_and_options_take_precedence() {
     out.expect(0);
     assert!(out.stdout.contains("slow"), "{}", out.stdout);
     let json = fs::read_to_string(repository.path().join("inner/a.json"))
-        .expect("relative to where it was called");
+        .expect("a path is relative to the current directory");
     assert!(json.contains("\"subject\": \"slow\""), "{json}");
     let inner = repository.path().join("inner");
     repository
         .call_in(&inner, &["compare", "both", "--export", "jsonl:lines"])
         .expect(0);
-    assert!(inner.join("lines").is_file(), "also with a format");
+    assert!(
+        inner.join("lines").is_file(),
+        "a path with a format is relative to the current directory, too"
+    );
     repository
         .call(&["compare", "both", "--fail-if", "time>+5%", "--blocks=7"])
         .expect(3)
@@ -179,7 +182,7 @@ fn a_slower_change_fails_and_an_empty_one_passes() {
         serde_json::from_str(&fs::read_to_string(repository.path().join("all.json")).unwrap())
             .unwrap();
     let tests =
-        fs::read_to_string(repository.path().join("tests")).expect("an export with its format");
+        fs::read_to_string(repository.path().join("tests")).expect("an export can name its format");
     assert!(
         tests.starts_with("<?xml") && tests.contains("gate failed: head takes"),
         "{tests}"
@@ -203,7 +206,7 @@ fn a_slower_change_fails_and_an_empty_one_passes() {
 }
 
 #[test]
-fn a_clone_without_the_base_says_how_to_fetch_it() {
+fn a_clone_without_the_base_gets_advice_to_fetch_it() {
     let repository = Repository::new(&waits());
     repository.change("exec true", "exec true");
     let clone = repository.0.path().join("clone");

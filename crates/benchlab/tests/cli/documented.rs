@@ -18,7 +18,7 @@ struct Shown {
     output: Vec<String>,
 }
 
-/// Returns the command in a file of the documentation whose line begins like this.
+/// Returns the documented command whose line in `file` begins with `start`.
 fn shown(file: &str, start: &str) -> Shown {
     let text = fs::read_to_string(Path::new(ROOT).join(file)).unwrap();
     let mut lines = text.lines().map(str::to_owned);
@@ -30,7 +30,8 @@ fn shown(file: &str, start: &str) -> Shown {
     }
 }
 
-/// The units of time, as labels of rows end. The unit depends on the speed of the machine.
+/// The endings of row labels that name a unit of time. The unit depends on the speed of the
+/// machine.
 const TIME_UNITS: [&str; 4] = [", ns", ", µs", ", ms", ", s"];
 
 /// Returns the headings and the labels of rows, in order. Omits values, units of time, charts,
@@ -61,7 +62,8 @@ fn labels<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<String> {
 }
 
 impl Shown {
-    /// Runs the command in a directory with `./benchlab`, with `more` options.
+    /// Runs the command with the additional options in `more`, in a directory that contains
+    /// `./benchlab`.
     fn run(&self, folder: &Path, more: &str) -> Outcome {
         let command = format!("{} {more}", self.command);
         let mut shell = Command::new("sh");

@@ -3,6 +3,7 @@
 //! would take, and does nothing.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome};
+use crate::servers::POINT;
 use std::fs;
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
@@ -23,7 +24,7 @@ fn plan(project: &Project, args: &[&str]) -> String {
     let text = &planned.stdout;
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert!(wide.is_none(), "{wide:?}\n{text}");
-    assert!(project.files().is_empty(), "nothing is saved");
+    assert!(project.files().is_empty(), "a dry run must not save a file");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -73,7 +74,20 @@ fn commands_are_not_run() {
 }
 
 #[test]
-fn a_number_of_blocks_takes_as_long_as_those_of_the_last_run() {
+fn points_are_listed_for_each_target() {
+    let text = plan(&Project::servers(&[POINT], &[]), &["run", "t"]);
+    let points = "point statement=prepared; point statement=text";
+    assert_shows(
+        &text,
+        &[
+            &format!("points on postgresql {points}"),
+            &format!("points on mariadb {points}"),
+        ],
+    );
+}
+
+#[test]
+fn the_duration_is_predicted_from_the_last_run() {
     let project = Project::noop(&[]);
     let words = ["compare", "true", "true", "--as", "short", "--blocks", "2"];
     let text = plan(&project, &words);
@@ -103,7 +117,7 @@ fn revisions_are_resolved_and_not_checked_out() {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(project.path()).output();
-        let output = output.expect("git is there");
+        let output = output.expect("git is installed");
         assert!(output.status.success(), "{args:?}");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     };
@@ -194,5 +208,5 @@ fn a_load_sends_no_request() {
         &one,
         &["for 5 s of load in total", "100 requests per second"],
     );
-    assert!(server.accept().is_err(), "no connection was made");
+    assert!(server.accept().is_err(), "a dry run must not connect");
 }

@@ -39,7 +39,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn options_of_other_tools_are_answered_with_ours() {
+fn options_of_other_tools_lead_to_benchlabs_options() {
     let folder = TempDir::new().unwrap();
     let url = "http://127.0.0.1:1/";
     let compare = [
@@ -78,7 +78,7 @@ fn options_of_other_tools_are_answered_with_ours() {
     assert_eq!(
         fs::read_dir(folder.path()).unwrap().count(),
         0,
-        "nothing is made"
+        "no file was created"
     );
 }
 
@@ -94,7 +94,7 @@ fn a_directory_may_have_a_number_as_its_name() {
 }
 
 #[test]
-fn the_last_lines_of_a_failed_command_are_on_the_screen() {
+fn the_last_lines_of_a_failed_command_are_printed() {
     let folder = TempDir::new().unwrap();
     let failing = "sh -c 'echo first >&2; echo the reason >&2; exit 3'";
     let failed = compare(folder.path(), &[failing, "true"]);
@@ -113,7 +113,7 @@ fn the_last_lines_of_a_failed_command_are_on_the_screen() {
 }
 
 #[test]
-fn the_name_in_the_history_is_that_of_the_program() {
+fn a_history_is_named_after_the_program() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("slow.sh"), "exit 0\n").unwrap();
     compare(folder.path(), &["sh ./slow.sh", "true"]).expect(0);
@@ -131,7 +131,7 @@ fn points_carry_the_name_of_their_sweep() {
 }
 
 #[test]
-fn no_line_ends_in_the_middle_of_a_date() {
+fn no_line_breaks_within_a_date() {
     let folder = TempDir::new().unwrap();
     for name in ["a", "ab", "abc", "abcd", "abcde", "abcdef"] {
         let shown = compare(
@@ -153,7 +153,10 @@ fn a_shallow_clone_is_named() {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(folder.path()).output();
-        assert!(output.expect("git is there").status.success(), "{args:?}");
+        assert!(
+            output.expect("git is installed").status.success(),
+            "{args:?}"
+        );
     };
     git(&["init", "-q", "-b", "main", "full"]);
     for message in ["one", "two"] {
@@ -178,7 +181,10 @@ fn copies_of_one_commit_are_neither_faster_nor_slower() {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
         let output = git.args(args).current_dir(folder.path()).output();
-        assert!(output.expect("git is there").status.success(), "{args:?}");
+        assert!(
+            output.expect("git is installed").status.success(),
+            "{args:?}"
+        );
     };
     git(&["init", "-q", "-b", "main"]);
     // The copies differ on purpose, by more than a machine could cause: the last letter of the path
@@ -217,7 +223,10 @@ fn each_subject_has_a_directory_for_temporary_files() {
     project.run(&[]).expect(0);
     let logged = rows(&project.file(), "SELECT line FROM log");
     let others: Vec<&String> = logged.iter().filter(|l| l.contains("others:")).collect();
-    assert!(others.len() >= 6, "a pilot and two blocks each: {logged:?}");
+    assert!(
+        others.len() >= 6,
+        "expected a pilot and two blocks of each subject: {logged:?}"
+    );
     assert!(
         others.iter().all(|line| line.contains("others: []")),
         "{others:?}"
@@ -233,7 +242,7 @@ fn each_subject_has_a_directory_for_temporary_files() {
     let count = own.len();
     own.sort_unstable();
     own.dedup();
-    assert_eq!(own.len(), count, "each process has its own");
+    assert_eq!(own.len(), count, "each process has its own directory");
 }
 
 #[test]

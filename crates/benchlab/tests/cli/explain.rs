@@ -107,7 +107,7 @@ fn commands_are_explained_after_they_were_compared() {
 }
 
 #[test]
-fn without_a_tracer_each_screen_says_what_is_not_counted_and_why() {
+fn without_a_tracer_reports_name_the_missing_counts() {
     let project = project(&[]);
     let screen = |more: &[&str]| {
         let words = ["explain", "t", "--operations", "2"];
@@ -134,7 +134,7 @@ fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
     let note = project.join("hanging");
     let deadline = Instant::now() + Duration::from_secs(180);
     while !note.exists() {
-        assert!(Instant::now() < deadline, "it was never traced");
+        assert!(Instant::now() < deadline, "the subject was never traced");
         std::thread::sleep(Duration::from_millis(20));
     }
     send_signal(lab.id() as i32, Signal::SIGINT);
@@ -143,14 +143,14 @@ fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
     for pid in pids.split(' ') {
         let has_exited = || !Path::new("/proc").join(pid).join("exe").exists();
         while !has_exited() {
-            assert!(Instant::now() < deadline, "process {pid} is left behind");
+            assert!(Instant::now() < deadline, "process {pid} is still running");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 }
 
 #[test]
-fn what_cannot_be_explained_is_refused() {
+fn invalid_explain_requests_are_rejected() {
     let project = project(&[]);
     let assert_refused = |words: &[&str], reason: &str| {
         let outcome = project.call(words);
@@ -168,7 +168,7 @@ fn what_cannot_be_explained_is_refused() {
 }
 
 #[test]
-fn nobody_is_blamed_where_the_baseline_failed() {
+fn subjects_are_not_blamed_if_the_baseline_failed() {
     let broken = HEAD.replace("\"terse\"", "\"broken\"");
     let others = ["terse", "second"].map(|name| subject(name, &["chatty.py", "1"]));
     let failing = subject("broken", &["chatty.py", "no-number"]);

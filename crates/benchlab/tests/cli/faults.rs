@@ -59,7 +59,7 @@ fn crashes() {
     assert_eq!(
         failure(&run, "crash-at-start").point,
         None,
-        "it fails everywhere"
+        "the subject fails at all points"
     );
     assert_eq!(
         failure(&run, "crash-in-open").log,
@@ -73,7 +73,7 @@ fn crashes() {
     let leftover = std::fs::read_to_string(project.join("left-behind")).unwrap();
     assert!(
         leftover.contains("/benchlab-") && !std::path::Path::new(&leftover).exists(),
-        "a temporary file is the run's, and gone with it: {leftover}"
+        "the temporary directory must be in the run's directory and be removed with it: {leftover}"
     );
     // The crash is in the middle of a block, but not in its first attempt, so earlier readings remain.
     let failure = failure(&run, "crash-in-block");
@@ -90,7 +90,7 @@ fn crashes() {
         .sum();
     assert!(
         samples > 4 && samples < 8,
-        "a block has 4, so there should be a second one, cut off: {samples}"
+        "expected one whole block of 4 samples and part of a second: {samples}"
     );
 }
 
@@ -131,7 +131,7 @@ fn hangs_with_closed_output_or_on_leaving() {
 }
 
 #[test]
-fn replies_that_are_none() {
+fn invalid_replies_are_failures() {
     let faults = [
         ("nonsense", "nonsense", "`42` is not a verb"),
         (
@@ -185,7 +185,7 @@ fn replies_that_are_none() {
 }
 
 #[test]
-fn times_that_cannot_be() {
+fn impossible_times_are_failures() {
     let faults = [
         (
             "end-before-start",
@@ -218,7 +218,7 @@ fn error_messages_of_subjects() {
 }
 
 #[test]
-fn floods_of_log_lines_stop_nobody() {
+fn floods_of_log_lines_stop_no_subject() {
     let run = measure_faults(&["floods-errors", "floods-output"]).load();
     assert_failures(&run, &[]);
     let plan = run.plan().expect("a plan");
@@ -233,7 +233,7 @@ fn floods_of_log_lines_stop_nobody() {
             .filter(|l| l.subject == id)
             .map(|l| l.line.as_str())
             .collect();
-        assert_eq!(lines[0], "a first line for the log");
+        assert_eq!(lines[0], "the log has a first line");
         assert!(
             lines[1].starts_with("line 0 of very many lines on standard "),
             "{}",
@@ -321,7 +321,7 @@ driver"#;
     let source = project.join("source");
     let builds = || {
         std::fs::read_to_string(project.join("builds"))
-            .expect("it was built")
+            .expect("the subject was built")
             .lines()
             .count()
     };
@@ -371,7 +371,7 @@ driver"#;
 /// have the same language or the same command. If they ran concurrently, they would find each
 /// other's directory.
 #[test]
-fn subjects_of_several_languages_are_built_at_once_and_those_that_share_files_in_turn() {
+fn builds_run_concurrently_unless_they_share_files() {
     let subject_with_build = |name: &str, language: &str, script: &str| {
         let lines = format!("build = [[\"sh\", \"-c\", \"{script}\"]]\ndriver");
         let text = subject(name, &["plain.py"]).replace("driver", &lines);
@@ -397,7 +397,7 @@ fn subjects_of_several_languages_are_built_at_once_and_those_that_share_files_in
 }
 
 #[test]
-fn a_run_in_which_nobody_is_left_fails() {
+fn a_run_without_remaining_subjects_fails() {
     let project = measure_fault_alone("nonsense", 1);
     let run = project.load();
     assert_eq!(run.ending, Some(lab_model::Ending::Failed));
@@ -439,7 +439,7 @@ fn a_subject_without_its_server_is_excluded() {
 }
 
 #[test]
-fn a_run_for_which_nothing_can_be_built_does_not_begin() {
+fn a_run_without_any_built_subject_does_not_start() {
     let text = subject("honest", &["plain.py"]).replace("driver", "needs = [\"rare\"]\ndriver");
     let head = "[experiment]\ntitle = \"\"\nquestion = \"\"\nbaseline = \"honest\"\n";
     let project = Project::with_text(&[head, NOOP, &text].concat());

@@ -205,7 +205,7 @@ fn count<T: PartialEq<str>>(values: &[T], value: &str) -> usize {
 }
 
 #[test]
-fn states_are_set_for_the_turns_of_subjects_and_undone() {
+fn states_are_set_for_turns_and_undone() {
     let fixtures = Fixtures::by_subject(&[]);
     let outcome = fixtures.run(&[]);
     outcome.expect(0);
@@ -235,7 +235,7 @@ fn states_are_set_for_the_turns_of_subjects_and_undone() {
 }
 
 #[test]
-fn the_fixture_says_how_the_best_state_becomes_permanent() {
+fn the_report_explains_how_to_make_the_best_state_permanent() {
     let fixtures = Fixtures::by_subject(&[]);
     let outcome = fixtures.run(&["--subjects", "other,one"]);
     let host = fixtures.host.display();
@@ -246,7 +246,7 @@ fn the_fixture_says_how_the_best_state_becomes_permanent() {
 }
 
 #[test]
-fn a_fixture_is_not_started_where_no_subject_selects_a_state() {
+fn a_fixture_whose_states_are_not_selected_is_not_started() {
     let fixtures = Fixtures::by_subject(&[]);
     fixtures.run(&["--subjects", "plain"]).expect(0);
     assert!(!fixtures.fixture_notes.exists());
@@ -316,7 +316,7 @@ fn a_fixture_is_started_for_each_block_or_for_each_point() {
 }
 
 #[test]
-fn a_state_that_is_unsupported_leaves_out_its_subject_or_its_points() {
+fn an_unsupported_state_excludes_its_subject_or_points() {
     let fixtures = Fixtures::by_subject(&["unsupported=changed"]);
     let reason = format!("{} has no value changed", fixtures.host.display());
     let outcome = fixtures.run(&[]);
@@ -345,7 +345,7 @@ fn a_state_that_is_unsupported_leaves_out_its_subject_or_its_points() {
 }
 
 #[test]
-fn the_baseline_alone_is_measured_if_no_other_can_have_its_state() {
+fn only_the_baseline_is_measured_if_all_other_states_are_unsupported() {
     let fixtures = Fixtures::by_subject(&["unsupported=changed"]);
     let file = fixtures.project.join("experiments/t/experiment.toml");
     let text = fs::read_to_string(&file).unwrap();
@@ -391,7 +391,7 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_state() {
 }
 
 #[test]
-fn a_state_that_fails_fails_its_subject_alone() {
+fn a_failing_state_fails_only_its_subject() {
     for (fault, reason) in [
         ("refused=changed", "failed: "),
         ("crash=changed", "the process ended with exit status: 7"),
@@ -447,7 +447,7 @@ fn a_fixture_that_cannot_run_stops_the_run() {
 }
 
 #[test]
-fn wrong_keys_of_a_fixture() {
+fn invalid_keys_of_a_fixture_are_rejected() {
     let by_subject = "state = \"subject\"\n[fixture.states]\n";
     for (keys, reason) in [
         (
@@ -513,7 +513,7 @@ fn after_kill_9_the_fixture_undoes_its_changes() {
 }
 
 #[test]
-fn after_kill_9_of_both_the_next_call_undoes_the_changes() {
+fn after_kill_9_of_both_the_next_command_undoes_the_changes() {
     let fixtures = Fixtures::by_subject(&[]);
     kill_both(&fixtures, "2");
     assert_eq!(fixtures.value(), "changed");
@@ -528,11 +528,11 @@ fn after_kill_9_of_both_the_next_call_undoes_the_changes() {
 }
 
 #[test]
-fn changes_that_cannot_be_undone_are_reported_until_they_are() {
+fn failed_undos_are_reported_until_they_succeed() {
     let fixtures = Fixtures::by_subject(&[]);
     kill_both(&fixtures, "1000");
     let [record] = &fixtures.records()[..] else {
-        panic!("there should be one record");
+        panic!("there should be one undo record");
     };
     let text = fs::read_to_string(record).unwrap();
     fs::write(record, text.replace("host_file.py", "gone.py")).unwrap();
@@ -592,7 +592,7 @@ fn ctrl_c_undoes_the_changes_and_no_other_run_starts_meanwhile() {
 }
 
 #[test]
-fn a_run_goes_on_with_the_same_fixtures_only() {
+fn a_run_is_resumed_only_with_the_same_fixtures() {
     let fixtures = Fixtures::by_subject(&[]);
     let mut lab = fixtures.start_in_turn("1000");
     kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();

@@ -66,7 +66,7 @@ fn run_on(project: &Project, directories: &[PathBuf], more: &[&str]) -> Outcome 
 }
 
 #[test]
-fn each_place_is_a_subject_and_nothing_is_left_there() {
+fn each_directory_is_a_subject_and_is_left_empty() {
     let (project, directories, notes) = two_directories();
     let outcome = run_on(&project, &directories, &[]);
     outcome.expect(0);
@@ -95,7 +95,7 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
         assert_eq!(
             fs::read_dir(directory).unwrap().count(),
             0,
-            "left in {directory:?}"
+            "files remain in {directory:?}"
         );
     }
     assert!(
@@ -118,7 +118,7 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
 }
 
 #[test]
-fn a_run_goes_on_in_the_same_places() {
+fn a_run_is_resumed_in_the_same_directories() {
     let (project, directories, _) = two_directories();
     run_on(&project, &directories, &[]).expect(0);
     let file = project.file();
@@ -155,7 +155,7 @@ fn invalid_directories() {
 }
 
 #[test]
-fn a_rate_that_cannot_be() {
+fn invalid_rates_are_rejected() {
     for (text, reason) in [
         ("rate = 0", "from 1 to 1,000,000"),
         (

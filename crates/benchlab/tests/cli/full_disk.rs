@@ -39,7 +39,7 @@ fn a_full_disk_stops_the_run_and_a_larger_one_finishes_it() {
     }
     assert!(
         !err.contains("failed at"),
-        "the subjects are not to blame: {err}"
+        "the full disk is not a failure of the subjects: {err}"
     );
     let lab = |folder: &str| {
         let files = fs::read_dir(project.join(folder))
@@ -49,7 +49,7 @@ fn a_full_disk_stops_the_run_and_a_larger_one_finishes_it() {
         let mut files = files.filter(|p| p.extension().is_some_and(|e| e == "lab"));
         files.next().expect("a run file")
     };
-    let run = lab_store::load(&lab("full")).expect("the run file is sound");
+    let run = lab_store::load(&lab("full")).expect("the run file is valid");
     let before = rows(&lab("full"), SAMPLES);
     assert!(before.len() > 10, "{} samples", before.len());
     assert_eq!(
@@ -59,13 +59,13 @@ fn a_full_disk_stops_the_run_and_a_larger_one_finishes_it() {
     assert_eq!(read("code2").trim(), "0", "{}", read("err2"));
     let after = rows(&lab("whole"), SAMPLES);
     assert_eq!(after[..before.len()], before);
-    let run = lab_store::load(&lab("whole")).expect("the run file is sound");
+    let run = lab_store::load(&lab("whole")).expect("the run file is valid");
     assert_failures(&run, &[]);
     assert_eq!(run.ending, Some(lab_model::Ending::Blocks));
 }
 
 #[test]
-fn a_run_that_finds_no_room_to_begin_leaves_nothing() {
+fn a_run_without_space_to_start_leaves_no_file() {
     if cannot_mount() {
         return;
     }
@@ -87,7 +87,7 @@ fn a_run_that_finds_no_room_to_begin_leaves_nothing() {
 }
 
 #[test]
-fn whoever_fills_the_databases_disk_fails() {
+fn a_subject_that_fills_the_database_disk_fails() {
     if cannot_mount() {
         return;
     }
@@ -116,7 +116,9 @@ pub fn in_a_namespace(project: &Project, script: &str) {
         .args(["sh", "-uc", script])
         .current_dir(project.path())
         .env("BENCHLAB", BENCHLAB);
-    let output = command.output().expect("`unshare` (util-linux) is there");
+    let output = command
+        .output()
+        .expect("`unshare` (util-linux) is installed");
     assert!(
         output.status.success(),
         "{}",

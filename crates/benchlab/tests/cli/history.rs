@@ -240,14 +240,14 @@ fn the_runs_of_a_name_from_the_oldest_to_the_latest() {
     assert!(text.contains("B, ratio to A"), "{text}");
     assert!(
         !text.contains("mark"),
-        "nothing is other or wanting: {text}"
+        "no run differs and no run is missing: {text}"
     );
     let last = self::rows(folder.path(), &["sort", "--last", "2"]);
     assert_eq!(column(&last, "run"), ["c.lab", "a.lab"]);
 }
 
 #[test]
-fn its_first_screen_is_the_answer() {
+fn the_first_screen_is_the_result() {
     let folder = tempfile::tempdir().unwrap();
     for day in 0..45 {
         let name: &'static str = format!("name-{day:02}").leak();
@@ -319,7 +319,7 @@ fn the_run_with_which_a_ratio_changed_is_named() {
 }
 
 #[test]
-fn the_figures_are_those_of_the_runs_reports() {
+fn values_equal_those_of_the_runs_reports() {
     let folder = three_runs();
     let history_json = json(&history(folder.path(), &["sort", "--format", "json"]).stdout);
     let rows = history_json["rows"].as_array().unwrap();
@@ -362,7 +362,7 @@ fn several_points_have_a_mean_and_verdicts_are_counted() {
     assert_eq!(
         all_rows(folder.path(), &["sort"]).len(),
         1,
-        "no time of several points"
+        "a single point has no mean over points"
     );
     let text = history(folder.path(), &["sort", "--full"]).stdout;
     assert!(text.contains("3 slower"), "{text}");
@@ -370,7 +370,7 @@ fn several_points_have_a_mean_and_verdicts_are_counted() {
 }
 
 #[test]
-fn what_is_other_than_in_the_latest_run_is_marked() {
+fn differences_from_the_latest_run_are_marked() {
     let write_changed = |change: &dyn Fn(&mut TestRun)| {
         let folder = tempfile::tempdir().unwrap();
         let mut earlier = TestRun::default();
@@ -382,7 +382,10 @@ fn what_is_other_than_in_the_latest_run_is_marked() {
         };
         latest.write(folder.path(), "b");
         let rows = rows(folder.path(), &["sort"]);
-        assert_eq!(rows[1]["note"], "", "the latest run is other than none");
+        assert_eq!(
+            rows[1]["note"], "",
+            "the latest run does not differ from itself"
+        );
         let text = history(folder.path(), &["sort", "--full"]).stdout;
         assert_fits(&text);
         (rows[0]["note"].clone(), text)
@@ -416,7 +419,7 @@ fn what_is_other_than_in_the_latest_run_is_marked() {
 }
 
 #[test]
-fn subjects_that_failed_have_a_row_that_says_so() {
+fn failed_subjects_have_a_row() {
     let folder = three_runs();
     let path = TestRun::default().write(folder.path(), "failed");
     let run = RunWriter::resume(&path).unwrap();
@@ -441,7 +444,7 @@ fn subjects_that_failed_have_a_row_that_says_so() {
 }
 
 #[test]
-fn without_a_name_it_shows_those_that_there_are() {
+fn without_a_name_all_names_are_listed() {
     let folder = three_runs();
     let text = history(folder.path(), &[]).expect(0).stdout.clone();
     let line = |name: &str| text.lines().find(|l| l.starts_with(name)).map(words);
@@ -488,7 +491,7 @@ fn invalid_arguments() {
 }
 
 #[test]
-fn files_that_are_no_runs_are_left_out() {
+fn files_that_are_not_runs_are_skipped() {
     let folder = three_runs();
     let put = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
     let valid = fs::read(folder.path().join("a.lab")).unwrap();
@@ -520,14 +523,14 @@ fn files_that_are_no_runs_are_left_out() {
     assert_eq!(
         outcome.stdout.lines().count(),
         7,
-        "three rows of the subject, three of the baseline: {}",
+        "expected three rows of the subject and three of the baseline: {}",
         outcome.stdout
     );
 }
 
 /// Names of runs may come from other people's files, so control characters are escaped.
 #[test]
-fn names_from_a_file_do_not_reach_the_terminal_as_they_are() {
+fn names_from_a_file_are_escaped_on_a_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let hostile = TestRun {
         name: "na\x1b[31mme\n",

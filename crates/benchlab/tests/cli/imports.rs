@@ -133,7 +133,7 @@ fn a_damaged_file_imports_nothing() {
         .says(&["cut.json: line ", "truncated"]);
     assert!(
         !home.run("").exists(),
-        "the good file was not imported either"
+        "if one file is damaged, no file is imported"
     );
     home.call(&["import", "--from", "jmh", &good])
         .expect(2)

@@ -42,7 +42,7 @@ fn a_listing_is_shown_as_it_was_when_the_run_began() {
 }
 
 #[test]
-fn a_listing_that_is_not_there_or_too_long_is_a_failure() {
+fn a_missing_or_too_long_listing_is_a_failure() {
     let project = project();
     let assert_fails = |reason| {
         project.run_blocks("1", "1", &[]).expect(0);

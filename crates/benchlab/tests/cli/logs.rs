@@ -59,7 +59,7 @@ impl TestDirectory {
 }
 
 #[test]
-fn the_few_pages_that_matter_are_named_in_every_form() {
+fn the_few_pages_that_matter_are_named_in_every_format() {
     let directory = TestDirectory::new();
     let file = directory.file("access.log", &log(30, 1));
     let outcome = directory.read(&[&file]);
@@ -192,7 +192,7 @@ fn gates_end_with_their_exit_codes() {
 
 /// The unread lines of a log could violate a gate, so the gate is inconclusive.
 #[test]
-fn a_log_that_cannot_be_read_leaves_gates_undecided() {
+fn an_unreadable_log_makes_gates_inconclusive() {
     let directory = TestDirectory::new();
     let read_one = directory.file("access.log", &log(2, 1));
     let nonsense = directory.file("nonsense.log", "hello\nworld\n");
@@ -249,8 +249,7 @@ fn a_check_that_cannot_be_made_is_unknown() {
     directory.read(&["/nowhere/a.log"]).expect(2);
 }
 
-/// A file that is specified twice counts once, even if its path is written in two ways.
-/// A run file that was written before requests without a status were counted.
+/// Reports a run file from a version that did not count requests without a status.
 #[test]
 fn files_without_a_later_column_are_read() {
     let directory = TestDirectory::new();
@@ -272,8 +271,9 @@ fn files_without_a_later_column_are_read() {
         .shows(&["/search"]);
 }
 
+/// A file that is specified twice counts once, even if its path is written in two ways.
 #[test]
-fn a_file_that_is_named_twice_is_counted_once() {
+fn a_file_that_is_specified_twice_is_counted_once() {
     let directory = TestDirectory::new();
     let file = directory.file("access.log", &log(2, 1));
     let older = directory.file("access.log.1", &log(1, 1));
@@ -315,7 +315,7 @@ fn requests_of_two_servers_at_the_same_time_add_up() {
 }
 
 #[test]
-fn statements_are_no_requests_of_users() {
+fn statements_are_not_requests_of_users() {
     let directory = TestDirectory::new();
     let server = directory.file("access.log", &log(1, 1));
     let statement = |i: u32| {
@@ -338,7 +338,7 @@ fn statements_are_no_requests_of_users() {
 }
 
 #[test]
-fn what_cannot_be_read_says_what_to_do() {
+fn unreadable_logs_are_errors_with_advice() {
     let directory = TestDirectory::new();
     let nonsense = directory.file("nonsense.log", "hello\nworld\n");
     directory
@@ -421,7 +421,7 @@ fn two_months_are_compared() {
 /// The first screen of a comparison shows its assumptions, and gates do not rely on guessed units
 /// or zones.
 #[test]
-fn a_comparison_says_what_is_assumed_of_each_log() {
+fn a_comparison_states_the_assumptions_about_each_log() {
     let lines = |month: u32, ms: u32, zone: &str, unit: &str| {
         let minute = |i: u32| {
             let (day, minute) = (1 + i / 40, i % 40);
@@ -475,7 +475,7 @@ fn a_comparison_says_what_is_assumed_of_each_log() {
 /// If two logs or machines lead to the same advice, the advice is shown once, with the sum of the
 /// counts.
 #[test]
-fn counts_of_several_logs_are_one_sentence() {
+fn counts_of_multiple_logs_are_one_sentence() {
     const REQUEST: &str = "method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26\n";
     const ROUTED: &str = "2026-05-01T10:00:00.123456+00:00 heroku[router]: at=info method=GET path=\"/a\" host=app.example.org \
                           request_id=5a1b fwd=\"203.0.113.9\" dyno=web.1 connect=0ms service=18ms status=200 bytes=12 protocol=https\n";
@@ -539,7 +539,7 @@ fn tags_of_a_repository_are_releases() {
         .says(&["--git-tags /", "git repository"]);
 }
 
-/// Waits until a process has read a file that it follows to its end.
+/// Waits until a process has read to the end of a file that it follows.
 #[track_caller]
 pub fn wait_until_read(process: &Child, file: &str) {
     let folder = |name| PathBuf::from(format!("/proc/{}/{name}", process.id()));
@@ -603,7 +603,7 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
 /// After a rotation, a server may still write to the old file. Ctrl-C must not lose lines of either
 /// file.
 #[test]
-fn nothing_is_lost_between_a_file_and_its_successor() {
+fn no_line_is_lost_between_a_file_and_its_successor() {
     let directory = TestDirectory::new();
     let file = directory.file("access.log", &log(1, 1));
     let child = directory.0.start(&["logs", "--follow", &file]);
@@ -708,7 +708,7 @@ fn statements_that_a_server_counted_are_read() {
 }
 
 #[test]
-fn a_server_that_counts_no_statements_says_how_it_would() {
+fn a_server_without_statement_statistics_gets_advice() {
     let Some(kind) = DATABASES.into_iter().find(|kind| kind.name == "mariadb") else {
         return;
     };

@@ -51,7 +51,7 @@ fn files(project: &Project, folder: &str, ending: &str) -> Vec<PathBuf> {
 /// No matter how little space the disk has, the result is shown, and each remaining file is
 /// complete.
 #[test]
-fn a_run_file_that_finds_no_room_leaves_the_answer() {
+fn a_run_file_without_space_does_not_prevent_the_result() {
     if cannot_mount() {
         return;
     }
@@ -76,7 +76,7 @@ fn a_run_file_that_finds_no_room_leaves_the_answer() {
         let (runs, pages) = (kept_files("lab"), kept_files("html"));
         for run in &runs {
             let analysis = lab_store::load(run)
-                .expect("a whole run file")
+                .expect("the run file is complete")
                 .logs()
                 .cloned();
             assert_eq!(analysis.unwrap().lines.entries, u64::from(LINES), "{size}");
@@ -104,7 +104,7 @@ fn a_run_file_that_finds_no_room_leaves_the_answer() {
 }
 
 #[test]
-fn records_that_find_no_room_leave_the_report_and_the_run() {
+fn records_without_space_do_not_prevent_the_report_and_the_run() {
     if cannot_mount() {
         return;
     }

@@ -15,7 +15,7 @@ fn documented_sql(page: &str, comment: &str) -> String {
         .join(page);
     let text = fs::read_to_string(path).unwrap();
     let begin = text.find(&format!("-- {comment}\n")).expect("the block");
-    let end = text[begin..].find("```").expect("the end of its block");
+    let end = text[begin..].find("```").expect("the end of the SQL block");
     text[begin..begin + end].to_owned()
 }
 
@@ -28,7 +28,7 @@ fn has_duckdb() -> bool {
     if !has {
         assert!(
             std::env::var_os("CI").is_none(),
-            "CI must try out DuckDB: `make setup` installs it"
+            "CI must test with DuckDB: `make setup` installs it"
         );
         eprintln!("DuckDB is not tried out: `make setup` installs it");
     }
@@ -118,7 +118,7 @@ fn pareto(analysis: &LogAnalysis) -> Vec<String> {
 }
 
 #[test]
-fn duckdb_makes_the_report_s_table_of_the_records() {
+fn duckdb_computes_the_reports_table_from_the_records() {
     let project = Project::noop(&[]);
     let (first, second) = (project.join("a.log"), project.join("b.log"));
     // There are more rows than fit into a row group.
@@ -130,7 +130,11 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
     read(&["--parquet", &folder])
         .expect(0)
         .says(&["the records are in "]);
-    let analysis = project.load().logs().expect("what was read").clone();
+    let analysis = project
+        .load()
+        .logs()
+        .expect("the run contains a log analysis")
+        .clone();
     read(&["--parquet", &folder])
         .expect(2)
         .says(&["specify another directory"]);
@@ -176,7 +180,7 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
 
 /// Each machine stores the records of its own log.
 #[test]
-fn records_of_several_machines_are_one_table() {
+fn records_of_multiple_machines_are_one_table() {
     let project = Project::noop(&[]);
     let folder = project.join("requests").display().to_string();
     for (more, message) in [
@@ -204,7 +208,11 @@ fn records_of_several_machines_are_one_table() {
     }
     let logs = ["web1.log", "web2.log"].map(|name| project.join(name).display().to_string());
     project.call(&["logs", &logs[0], &logs[1]]).expect(0);
-    let analysis = project.load().logs().expect("what was read").clone();
+    let analysis = project
+        .load()
+        .logs()
+        .expect("the run contains a log analysis")
+        .clone();
     if !has_duckdb() {
         return;
     }

@@ -26,7 +26,7 @@ impl TestDirectory {
 }
 
 #[test]
-fn a_statement_and_its_duration_are_one_in_two_rotated_files() {
+fn a_statement_is_joined_to_its_duration_across_rotated_files() {
     type Words = fn(&str) -> Vec<String>;
     let rotated: Words = |log| vec!["--rotated".into(), log.into()];
     let in_order: Words = |log| vec![format!("{log}.1"), log.into()];
@@ -46,7 +46,7 @@ fn a_statement_and_its_duration_are_one_in_two_rotated_files() {
 }
 
 #[test]
-fn a_statement_and_its_duration_are_one_where_a_followed_log_is_rotated() {
+fn a_statement_is_joined_to_its_duration_if_a_followed_log_is_rotated() {
     let directory = TestDirectory::new();
     let log = directory.file("postgresql.log", STATEMENT);
     let child = directory.0.start(&["logs", "--follow", &log]);
@@ -60,7 +60,7 @@ fn a_statement_and_its_duration_are_one_where_a_followed_log_is_rotated() {
 }
 
 #[test]
-fn days_and_fields_go_on_in_the_next_file() {
+fn days_and_fields_continue_in_the_next_file() {
     let directory = TestDirectory::new();
     let head = "#Software: Microsoft Internet Information Services 10.0\n#Date: 2026-05-01 23:59:00\n\
                 #Fields: time cs-method cs-uri-stem sc-status time-taken\n23:59:59 GET /a 200 5\n";
@@ -91,7 +91,7 @@ fn counted(directory: &TestDirectory) -> Vec<(String, u64, u64, u64)> {
 }
 
 #[test]
-fn a_duration_of_another_server_is_no_statements() {
+fn a_duration_from_another_server_belongs_to_no_statement() {
     // Both logs have a process with ID 7, and the second log starts where the first one ends.
     for (one, other) in [
         ("db1.log", "db2.log"),
@@ -158,7 +158,7 @@ fn a_slow_statement_ends_with_its_log() {
 }
 
 #[test]
-fn days_go_on_only_in_the_next_file_of_a_log() {
+fn days_continue_only_in_the_next_file_of_a_log() {
     const FIELDS: &str = "#Fields: time cs-method cs-uri-stem sc-status time-taken\n";
     let head = format!(
         "#Software: Microsoft Internet Information Services 10.0\n#Date: 2026-05-01 23:00:00\n{FIELDS}23:59:59 GET /a 200 5\n"
@@ -199,7 +199,7 @@ fn days_go_on_only_in_the_next_file_of_a_log() {
 /// With an option, HAProxy writes lines before responses are complete, with a `+` before values
 /// that are not final.
 #[test]
-fn a_lower_bound_passes_no_gate_on_an_upper_limit() {
+fn a_lower_bound_does_not_pass_a_gate_on_an_upper_limit() {
     let directory = TestDirectory::new();
     let line = |i: u64, plus: &str| {
         format!(

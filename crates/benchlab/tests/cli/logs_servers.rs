@@ -236,7 +236,7 @@ struct Load {
     received_bytes: u64,
 }
 
-/// Loads one page.
+/// Puts one page under load.
 fn load(url: &str) -> Load {
     let project = Project::noop(&[]);
     // Waits for the server, whose first response may be slow.
@@ -295,7 +295,7 @@ fn seconds(text: &str) -> u64 {
     format!("{whole}{decimals}").parse::<u64>().unwrap() * 1_000_000
 }
 
-/// Loads both pages of a server and compares the log analysis with the generator's counts and the
+/// Puts both pages of a server under load, and compares the log analysis with the generator's counts and the
 /// log's durations.
 ///
 /// If `counts_heads` is set, the log also counts the bytes of headers.
@@ -340,7 +340,7 @@ fn compare(mut server: Server, slow: &str, counts_heads: bool, ns: fn(&str) -> u
 }
 
 #[test]
-fn figures_of_nginx_s_log_are_those_of_the_load() {
+fn the_log_of_nginx_matches_the_load() {
     let slow = Web::new(Behavior::Slow(SLOW_MS));
     if let Some(server) = nginx(&slow) {
         compare(server, "/slow", true, seconds);
@@ -348,7 +348,7 @@ fn figures_of_nginx_s_log_are_those_of_the_load() {
 }
 
 #[test]
-fn figures_of_apache_s_log_are_those_of_the_load() {
+fn the_log_of_apache_matches_the_load() {
     let slow = Web::new(Behavior::Slow(SLOW_MS));
     if let Some(server) = apache(&slow) {
         compare(server, "/slow", true, microseconds);
@@ -356,7 +356,7 @@ fn figures_of_apache_s_log_are_those_of_the_load() {
 }
 
 #[test]
-fn figures_of_tomcat_s_log_are_those_of_the_load() {
+fn the_log_of_tomcat_matches_the_load() {
     if let Some(server) = tomcat() {
         compare(server, "/slow/slow", false, microseconds);
     }

@@ -69,7 +69,7 @@ fn each_experiment_is_one_screen() {
 }
 
 #[test]
-fn the_doctor_says_what_brings_each_thing_and_the_one_command_for_all() {
+fn the_doctor_lists_each_package_and_one_command_for_all() {
     let outcome = project().call(&["doctor"]);
     outcome.expect(0).shows(&[
         "missing  Rare compiler: apt-get install rare-compiler rare-runtime\n",
@@ -121,7 +121,7 @@ fn what_is_installed_does_not_depend_on_the_current_folder() {
 /// For a single subject with a sweep, the result is the value at which it is fastest. Without a
 /// sweep, nothing is compared.
 #[test]
-fn a_sweep_answers_of_one_subject_alone() {
+fn a_sweep_of_a_single_subject_has_a_result() {
     let project = Project::noop(&[]);
     let nothing = "• Nothing was compared: honest was measured alone.";
     let alone = ["--subjects", "honest"];

@@ -38,7 +38,7 @@ fn losing_subject(name: &str, metrics: &str) -> String {
 }
 
 #[test]
-fn they_are_kept_and_shown_with_intervals_and_ratios() {
+fn own_metrics_are_stored_and_shown_with_intervals_and_ratios() {
     let subjects = [
         losing_subject("honest", "lost=0 swaps=200"),
         losing_subject("other", "swaps=300 lost=12.5"),
@@ -81,7 +81,7 @@ fn they_are_kept_and_shown_with_intervals_and_ratios() {
 }
 
 #[test]
-fn a_case_that_is_not_compared_has_figures_and_no_verdicts() {
+fn a_case_that_is_not_compared_has_values_but_no_verdicts() {
     let apart = HEAD.replacen(
         "name = \"increment\"",
         "name = \"apart\"\ncompare = false",
@@ -134,7 +134,7 @@ fn a_subject_without_its_metrics_fails() {
 }
 
 #[test]
-fn names_that_cannot_be() {
+fn invalid_names_are_rejected() {
     for (name, reason) in [
         (
             "Lost",
@@ -158,7 +158,7 @@ fn names_that_cannot_be() {
 /// A subject with two threads is not bound to one core, on which they would run one after the
 /// other.
 #[test]
-fn threads_that_work_at_once_have_a_core_each() {
+fn concurrent_threads_have_separate_cores() {
     let head = HEAD
         .replace("\"lost\", \"swaps\"", "\"own_cores\"")
         .replace("\"lost\"", "\"own_cores\"")

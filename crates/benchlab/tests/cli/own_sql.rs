@@ -85,7 +85,7 @@ fn explanation(run: &Run, label: &str) -> String {
 }
 
 #[test]
-fn a_shop_is_measured_and_its_plans_are_kept() {
+fn a_workload_is_measured_and_its_plans_are_stored() {
     let project = shop(SHOP, &["own-wrong-check", "own-elsewhere"]);
     run(&project, &["--dry-run"])
         .expect(0)
@@ -188,7 +188,7 @@ fn a_sql_file_is_a_workload_too() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_the_statement() {
+fn errors_show_the_statement() {
     let project = shop(SHOP, &[]);
     let wrong = |from: &str, to: &str, texts: &[&str]| {
         assert!(SHOP.contains(from), "{from}");

@@ -23,7 +23,7 @@ fn assert_fits_a_screen(text: &str) {
 }
 
 #[test]
-fn commands_are_planned_and_nothing_is_kept() {
+fn commands_are_planned_and_nothing_is_saved() {
     let project = Project::noop(&[]);
     let planned = compare(&project, &["true", "sleep 0.002", "--margin", "5%"]);
     planned.expect(0);
@@ -48,7 +48,7 @@ fn commands_are_planned_and_nothing_is_kept() {
 }
 
 #[test]
-fn what_takes_the_most_comes_first_over_many_points() {
+fn the_most_expensive_points_come_first() {
     let project = Project::noop(&[]);
     let sweep = [
         "--sweep",
@@ -84,7 +84,7 @@ fn an_experiment_is_planned() {
 }
 
 #[test]
-fn what_fails_or_is_alone_cannot_be_planned() {
+fn failing_and_single_commands_cannot_be_planned() {
     let project = Project::noop(&[]);
     let failed = compare(&project, &["true", "false"]);
     failed.expect(1);

@@ -159,9 +159,10 @@ fn programs_are_run_churn_is_found_and_misses_are_explained() {
         .find(|file| file.extension() == Some("lab".as_ref()));
     let file = file.expect("a run file");
     let mut report = Command::new(env!("CARGO_BIN_EXE_benchlab"));
-    report
-        .args(["report", "--full"])
-        .arg(file.strip_prefix(folder.path()).expect("a file in it"));
+    report.args(["report", "--full"]).arg(
+        file.strip_prefix(folder.path())
+            .expect("the directory contains a file"),
+    );
     let report = report
         .current_dir(folder.path())
         .output()
@@ -239,11 +240,11 @@ fn revisions_are_profiled_with_their_sources_and_history_follows_them() {
     assert!(page.contains("200 × 1,024 = 204,800 write misses"));
     assert!(
         page.contains("volatile char *p = malloc(n);"),
-        "the source of what allocates"
+        "the page must show the line that allocates"
     );
     assert!(
         page.contains("for (size_t j = 0; j &lt; n; j++) p[j] = i;"),
-        "the source of what misses"
+        "the page must show the line with the misses"
     );
     assert!(page.contains("data-flame") && page.contains("script-src 'sha256-"));
     let svg = [
@@ -277,7 +278,7 @@ fn revisions_are_profiled_with_their_sources_and_history_follows_them() {
 }
 
 #[test]
-fn what_crashes_and_forks_is_shown_as_far_as_it_is_known() {
+fn crashing_and_forking_programs_are_shown_as_far_as_possible() {
     let folder = TempDir::new().expect("a folder");
     let source = "#include <stdlib.h>\n#include <unistd.h>\n#include <sys/wait.h>\nint main(void) {\n\
                   volatile char *p = malloc(5000); p[0] = 1;\nif (fork() == 0) _exit(0);\nwait(0); abort(); }\n";
@@ -305,7 +306,7 @@ fn what_crashes_and_forks_is_shown_as_far_as_it_is_known() {
 }
 
 #[test]
-fn what_takes_too_long_is_stopped_and_shown() {
+fn programs_that_take_too_long_are_stopped_and_shown() {
     let folder = TempDir::new().expect("a folder");
     let output = profile(
         folder.path(),
@@ -359,7 +360,7 @@ fn ctrl_c_leaves_nothing_behind() {
     send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().expect("benchlab").code(), Some(130));
     wait_until("the end of Valgrind", || running() == 0);
-    let leftover = fs::read_dir(temporary.path()).expect("it is there");
+    let leftover = fs::read_dir(temporary.path()).expect("the file exists");
     let leftover: Vec<_> = leftover.flatten().map(|entry| entry.file_name()).collect();
     assert!(leftover.is_empty(), "{leftover:?}");
 }

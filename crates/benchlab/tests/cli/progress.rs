@@ -18,7 +18,10 @@ fn without_a_terminal_there_are_whole_lines() {
         assert!(line.starts_with("benchlab: "), "{line:?}");
         assert!(!line.contains(['\r', '\u{1b}']), "{line:?}");
     }
-    assert!(!outcome.stdout.contains('\u{1b}'), "colors in a file");
+    assert!(
+        !outcome.stdout.contains('\u{1b}'),
+        "a file must not contain colors"
+    );
 }
 
 #[test]
@@ -123,7 +126,7 @@ pub fn at_terminal(
         .stdout(Stdio::piped());
     let mut terminal = terminal
         .spawn()
-        .expect("`script` (util-linux) gives a terminal");
+        .expect("`script` (util-linux) provides a terminal");
     type_keys(terminal.stdin.as_mut().expect("a keyboard"));
     let output = terminal.wait_with_output().expect("it ends");
     let written = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -306,7 +306,7 @@ impl Project {
     }
 
     pub fn load(&self) -> Run {
-        lab_store::load(&self.file()).expect("the run file is sound")
+        lab_store::load(&self.file()).expect("the run file is valid")
     }
 
     /// Returns true if there is a run file with at least this number of complete blocks.
@@ -399,7 +399,7 @@ pub fn without_servers() -> bool {
     });
     if let Some(lacking) = lacking {
         let ci = std::env::var_os("CI").is_some();
-        assert!(!ci, "CI must try out servers: {lacking}");
+        assert!(!ci, "CI must test with servers: {lacking}");
         eprintln!("servers are not tried out: {lacking}");
     }
     lacking.is_some()
@@ -412,7 +412,7 @@ pub fn python() -> &'static str {
         let output = Command::new("python3")
             .args(["-c", "import sys; print(sys.executable)"])
             .output();
-        String::from_utf8(output.expect("python3 is there").stdout)
+        String::from_utf8(output.expect("python3 is installed").stdout)
             .expect("a path")
             .trim()
             .to_owned()
@@ -513,8 +513,8 @@ pub fn assert_complete(run: &Run, subject: SubjectId) {
 /// Returns the rows of a query on a run file. Each row contains its values in `Debug` format,
 /// separated by spaces.
 pub fn rows(file: &Path, sql: &str) -> Vec<String> {
-    let db = Connection::open(file).expect("the run file opens");
-    let mut statement = db.prepare(sql).expect("the table is there");
+    let db = Connection::open(file).expect("the run file can be opened");
+    let mut statement = db.prepare(sql).expect("the table exists");
     let columns = statement.column_count();
     let read = |row: &rusqlite::Row| {
         let values = (0..columns).map(|i| {
@@ -545,7 +545,7 @@ pub fn wait_until(awaited: &str, mut condition: impl FnMut() -> bool) {
     while !condition() {
         assert!(
             began.elapsed() < Duration::from_secs(180),
-            "waited in vain: {awaited}"
+            "timed out while waiting for {awaited}"
         );
         std::thread::sleep(Duration::from_millis(1));
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn what_is_no_run_file() {
+fn files_that_are_not_runs_are_errors() {
     let (project, valid_bytes) = project_with_run();
     let folder = project.join("files");
     fs::create_dir(&folder).unwrap();
@@ -112,7 +112,7 @@ fn what_is_no_run_file() {
 
 /// A run file with random changes causes a report or an error, but not a crash.
 #[test]
-fn damage_in_the_midst() {
+fn damaged_run_files_do_not_crash() {
     let (project, valid_bytes) = project_with_run();
     let file = project.join("damaged.lab");
     let mut state = 7u64;
@@ -128,13 +128,13 @@ fn damage_in_the_midst() {
         fs::write(&file, &bytes).unwrap();
         let outcome = project.call(&["report", file.to_str().expect("UTF-8")]);
         assert!(matches!(outcome.code, Some(0 | 2)), "{outcome:?}");
-        assert!(fs::read(&file).unwrap() == bytes, "it was touched");
+        assert!(fs::read(&file).unwrap() == bytes, "the file was changed");
     }
 }
 
 /// Rows that a person or a script changed: they have invalid values or refer to missing rows.
 #[test]
-fn rows_that_make_no_sense() {
+fn invalid_rows_are_errors() {
     let (project, valid_bytes) = project_with_run();
     let file = project.join("edited.lab");
     for sql in [
@@ -173,13 +173,13 @@ fn rows_that_make_no_sense() {
         }
         assert!(
             fs::read(&file).unwrap() == before,
-            "it was touched after {sql}"
+            "the file was changed after {sql}"
         );
     }
 }
 
 #[test]
-fn a_file_that_may_not_be_read() {
+fn unreadable_files_are_errors() {
     let (project, valid_bytes) = project_with_run();
     let file = project.join("secret.lab");
     fs::write(&file, &valid_bytes).unwrap();

@@ -55,7 +55,7 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
 }
 
 #[test]
-fn a_table_that_is_not_dropped_and_created_is_missed() {
+fn a_table_that_is_not_dropped_and_created_is_detected() {
     let cheats = [
         "keeps-table",
         "another-table",
@@ -91,7 +91,7 @@ fn a_table_that_is_not_dropped_and_created_is_missed() {
 }
 
 #[test]
-fn reads_that_write_or_skip_or_yield_other_values_are_caught() {
+fn wrong_reads_are_detected() {
     let cheats = [
         "writes-too",
         "prepared-answers",
@@ -148,7 +148,7 @@ fn reads_that_write_or_skip_or_yield_other_values_are_caught() {
 }
 
 #[test]
-fn connecting_without_opening_the_file_is_caught() {
+fn connecting_without_opening_the_file_is_detected() {
     let run = measure(
         &Project::sql(&[CONNECT], &["cached-handle", "cached-in-run"]),
         &[],
@@ -192,7 +192,7 @@ fn settings_that_differ_are_named_and_not_compared() {
 
 /// A cheating subject is not compared, but the honest subjects are.
 #[test]
-fn a_cheat_is_excluded_and_the_honest_are_compared() {
+fn a_cheating_subject_is_excluded_and_the_others_are_compared() {
     let run = measure(
         &Project::sql(&[INSERT, SELECT], &["no-write"]),
         &["--set", "statement=prepared"],

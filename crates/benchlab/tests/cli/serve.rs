@@ -35,7 +35,7 @@ impl Served {
         let url = lines
             .map_while(Result::ok)
             .find_map(|line| Some(line.trim().strip_prefix("http://")?.to_owned()));
-        let url = url.expect("it says where it is");
+        let url = url.expect("serve prints its address");
         let (host, token) = url.split_once("/?token=").expect("with a token");
         Served {
             process,
@@ -158,7 +158,7 @@ fn text(page: &str) -> String {
 }
 
 #[test]
-fn pages_say_what_the_other_verbs_say() {
+fn pages_show_the_same_as_the_other_commands() {
     let (project, [a, b]) = project_with_two_runs();
     let served = Served::start(&project);
     // A busy machine does not compute the results while the list waits for them.
@@ -247,7 +247,7 @@ fn pages_say_what_the_other_verbs_say() {
 }
 
 #[test]
-fn other_sites_are_kept_out() {
+fn other_sites_are_rejected() {
     let (project, [a, _]) = project_with_two_runs();
     let served = Served::start(&project);
     for path in [
@@ -301,7 +301,7 @@ fn other_sites_are_kept_out() {
 }
 
 #[test]
-fn no_name_leads_out_of_the_folder() {
+fn no_name_leads_out_of_the_directory() {
     let (project, [a, _]) = project_with_two_runs();
     fs::copy(file(&project, &a), project.join("outside.lab")).unwrap();
     let served = Served::start(&project);
@@ -334,7 +334,7 @@ fn no_name_leads_out_of_the_folder() {
 }
 
 #[test]
-fn only_who_has_the_token_deletes() {
+fn deleting_requires_the_token() {
     let (project, [a, b]) = project_with_two_runs();
     let served = Served::start(&project);
     let (cookie, token) = (served.cookie(), served.token.clone());
@@ -369,7 +369,10 @@ fn only_who_has_the_token_deletes() {
     }
     assert_eq!(served.get("/?token=wrong").status, 403);
     assert_eq!(served.get(&format!("/delete?run={a}")).status, 403);
-    assert!(!served.page("/").contains(&token), "the token is on a page");
+    assert!(
+        !served.page("/").contains(&token),
+        "a page must not contain the token"
+    );
 
     let question = served.get_with(&format!("/delete?run={a}"), &cookie);
     assert!(
@@ -394,7 +397,7 @@ fn only_who_has_the_token_deletes() {
 }
 
 #[test]
-fn what_somebody_sent_is_borne() {
+fn hostile_names_are_escaped_on_pages() {
     let (project, [a, b]) = project_with_two_runs();
     let evil = "<script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}\u{1b}[31m";
     let db = Connection::open(file(&project, &a)).unwrap();
@@ -463,11 +466,11 @@ fn what_somebody_sent_is_borne() {
     let link = links
         .map(|(at, _)| list[at + 6..].split('"').next().unwrap().to_owned())
         .next();
-    let link = link.expect("the evil name is listed");
+    let link = link.expect("the hostile name is listed");
     let pages = [list, served.page(&link), served.page("/history")];
     for page in &pages {
         let active = page.match_indices("<script").count();
-        assert_eq!(active, 1, "its own script alone");
+        assert_eq!(active, 1, "the page must contain only its own script");
         for part in ["<img", "<b onclick", "\u{202e}", "\u{1b}"] {
             assert!(!page.contains(part), "{part:?}");
         }
@@ -520,7 +523,7 @@ fn a_run_is_followed_until_its_end() {
             assert_eq!(
                 served.delete(&form, &served.cookie()).status,
                 409,
-                "it is being measured"
+                "a run that is being measured must not be deleted"
             );
             assert_eq!(served.get(&format!("/runs/{name}/file")).status, 409);
             assert!(served.page("/").contains("measuring now"));

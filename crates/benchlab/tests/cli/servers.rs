@@ -51,7 +51,7 @@ check = "opens"
 type Caught<'a> = (&'a str, &'a str, &'a str);
 
 #[test]
-fn reads_that_are_not_the_reads_asked_for_are_caught() {
+fn wrong_reads_on_servers_are_detected() {
     let on_both = [
         ("cached", "statements", "× SELECT; the server counted 0"),
         ("half-cached", "statements", "× SELECT; the server counted "),
@@ -135,7 +135,7 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
 }
 
 #[test]
-fn transactions_that_are_not_those_asked_for_are_caught() {
+fn wrong_transactions_are_detected() {
     let on_both = [
         ("one-commit", "statements", "× COMMIT; the server counted "),
         ("no-commit", "statements", " × COMMIT; the server counted 0"),
@@ -144,7 +144,7 @@ fn transactions_that_are_not_those_asked_for_are_caught() {
 }
 
 #[test]
-fn connecting_other_than_once_and_not_preparing_are_caught() {
+fn wrong_connections_and_missing_preparation_are_detected() {
     let on_both = [
         ("reused", "opens", " connections; the server counted 0"),
         (
@@ -291,7 +291,7 @@ fn assert_caught(
 }
 
 #[test]
-fn a_query_is_charged_with_what_the_server_used_for_it() {
+fn a_query_is_charged_with_the_servers_cpu_time() {
     if without_servers() {
         return;
     }
@@ -322,7 +322,7 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
         let per_operation = |ns: fn(&lab_model::Batch) -> u64| {
             median(batches.iter().map(|b| ns(b) as f64 / b.operations as f64))
         };
-        let charged = per_operation(|b| b.server_cpu_ns.expect("it is known"));
+        let charged = per_operation(|b| b.server_cpu_ns.expect("the CPU time is known"));
         let wall = per_operation(|b| b.wall_ns);
         let session = match kind {
             TargetKind::Postgresql => "postgresql",
@@ -380,7 +380,7 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 #[test]
-fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
+fn limited_subjects_take_part_and_latencies_are_checked() {
     if without_servers() {
         return;
     }
@@ -430,7 +430,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
                 (l.point, l.subject, l.pass) == (sample.point, sample.subject, sample.pass)
             });
             assert_eq!(
-                latencies.expect("it told them").counts,
+                latencies.expect("the subject reported latencies").counts,
                 [(300, sample.batch.operations)]
             );
         }
@@ -438,7 +438,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
 }
 
 #[test]
-fn round_trips_of_an_operation_are_counted_where_the_experiment_asks_for_them() {
+fn round_trips_are_counted_if_the_experiment_requests_them() {
     if without_servers() {
         return;
     }
@@ -468,7 +468,7 @@ fn round_trips_of_an_operation_are_counted_where_the_experiment_asks_for_them() 
 }
 
 #[test]
-fn only_what_is_asked_for_is_started() {
+fn only_requested_servers_are_started() {
     if without_servers() {
         return;
     }

@@ -139,7 +139,7 @@ fn assert_stops(project: &Project, lab: Child) {
 }
 
 #[test]
-fn interrupted_on_private_servers() {
+fn a_run_on_private_servers_can_be_interrupted() {
     if without_servers() {
         return;
     }
@@ -165,7 +165,7 @@ fn interrupted_on_private_servers() {
 
 /// Kills the server in addition to benchlab, so that the server cannot clean up.
 #[test]
-fn killed_with_its_servers() {
+fn a_run_can_be_killed_with_its_servers() {
     if without_servers() {
         return;
     }
@@ -196,7 +196,7 @@ fn killed_with_its_servers() {
         .expect(0);
     assert!(
         foreign.join("postgresql-0").is_dir(),
-        "what is foreign stays"
+        "benchlab must not delete other programs' files"
     );
     fs::remove_dir_all(&foreign).unwrap();
     assert_nothing_left(&project);
@@ -206,12 +206,12 @@ fn killed_with_its_servers() {
     );
     assert!(
         external.schemas().contains(&"mine".to_owned()),
-        "a foreign server goes on"
+        "an external server must keep running"
     );
 }
 
 #[test]
-fn the_readers_own_servers_are_left_as_they_were() {
+fn the_users_own_servers_stay_unchanged() {
     if without_servers() {
         return;
     }
@@ -241,7 +241,7 @@ fn the_readers_own_servers_are_left_as_they_were() {
             let secret = server.password.as_bytes();
             assert!(
                 !text.windows(secret.len()).any(|w| w == secret),
-                "the password of {}",
+                "{} contains the password",
                 server.name()
             );
         }
@@ -265,7 +265,7 @@ fn the_readers_own_servers_are_left_as_they_were() {
 }
 
 #[test]
-fn servers_that_cannot_be_reached_as_they_were_named() {
+fn unreachable_servers_are_reported() {
     if without_servers() {
         return;
     }
@@ -351,7 +351,7 @@ fn settings_of_private_servers() {
 }
 
 #[test]
-fn a_server_that_is_not_installed_is_left_out() {
+fn a_missing_server_is_omitted() {
     if without_servers() {
         return;
     }
@@ -411,7 +411,7 @@ fn a_server_of_another_version() {
 }
 
 #[test]
-fn a_server_that_is_killed_costs_a_block() {
+fn a_killed_server_affects_one_block() {
     if without_servers() {
         return;
     }
@@ -436,7 +436,7 @@ fn a_server_that_is_killed_costs_a_block() {
             .blocks
             .iter()
             .filter(|b| b.state == BlockState::Incomplete);
-        assert_eq!(cut.count(), 1, "what was measured before stays");
+        assert_eq!(cut.count(), 1, "earlier measurements must be kept");
         assert_nothing_left(&project);
     }
 }

@@ -35,7 +35,9 @@ fn present() -> Vec<&'static str> {
 
 /// Returns the only run in a directory of runs.
 fn only_run(folder: &Path) -> Run {
-    let files = fs::read_dir(folder).expect("a directory of runs").flatten();
+    let files = fs::read_dir(folder)
+        .expect("the directory of runs exists")
+        .flatten();
     let mut runs = files.map(|file| file.path());
     let run = runs.find(|path| path.extension().is_some_and(|e| e == "lab"));
     lab_store::load(&run.expect("a run")).expect("a run file")
@@ -144,7 +146,7 @@ fn a_subject_is_added_where_the_experiment_is() {
 }
 
 #[test]
-fn in_a_project_it_is_one_of_its_experiments_and_cases_to_be_written_are_named() {
+fn a_new_experiment_belongs_to_the_project_and_lists_unwritten_cases() {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("experiments")).unwrap();
     call(folder.path(), &["new", "experiment", "sums", "-l", "c"]).expect(0);
@@ -166,7 +168,7 @@ fn in_a_project_it_is_one_of_its_experiments_and_cases_to_be_written_are_named()
 }
 
 #[test]
-fn a_run_elsewhere_is_resumed_by_its_file_alone() {
+fn a_run_outside_a_project_is_resumed_from_its_file() {
     let folder = TempDir::new().unwrap();
     call(folder.path(), &["new", "experiment", "sums", "-l", "c"]).expect(0);
     let run = ["run", "./sums", "--budget", "2s", "--pairs", "1"];

@@ -141,7 +141,7 @@ impl Diary {
         assert_eq!(
             &after[..before.len()],
             before,
-            "a sample that was taken is there, as it was"
+            "samples that were already taken must be unchanged"
         );
         let run = self.0.load();
         assert_eq!(run.ending, Some(lab_model::Ending::Blocks));
@@ -161,7 +161,11 @@ impl Diary {
             );
             turns.sort();
             turns.dedup();
-            assert_eq!(turns.len(), block.samples.len(), "no turn was taken twice");
+            assert_eq!(
+                turns.len(),
+                block.samples.len(),
+                "no turn may be recorded twice"
+            );
         }
         for end in ["-wal", "-shm", "-journal"] {
             assert!(!with_end(&file, end).exists(), "{end} is left");
@@ -173,7 +177,7 @@ impl Diary {
             .collect();
         assert!(
             leftover.is_empty(),
-            "the scratch folder still holds {leftover:?}"
+            "the scratch directory still contains {leftover:?}"
         );
     }
 }
@@ -254,7 +258,7 @@ fn killed_again_and_again() {
         assert_eq!(
             &samples[..before.len()],
             before,
-            "a sample that was taken is there, as it was"
+            "samples that were already taken must be unchanged"
         );
         before = samples;
         lab = diary.start_resume();
@@ -330,7 +334,7 @@ fn a_terminal_s_ctrl_c() {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut terminal = command
         .spawn()
-        .expect("`script` (util-linux) gives a terminal");
+        .expect("`script` (util-linux) provides a terminal");
     assert!(diary.wait_for(&mut terminal, "perform", 5));
     terminal.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
     let outcome = outcome(terminal.wait_with_output().unwrap());
@@ -344,10 +348,10 @@ fn a_terminal_s_ctrl_c() {
     diary.assert_none_running();
 }
 
-/// `timeout` signals its command and then the process group, which contains the command. Two kinds of signals
-/// stand for them, because a process receives a pending signal once.
+/// `timeout` signals its command and then the process group, which contains the command. The test
+/// sends two different signals instead, because a signal that is already pending is not added.
 #[test]
-fn a_signal_that_comes_twice_at_once_is_one() {
+fn two_simultaneous_signals_count_once() {
     let diary = Diary::new(&[]);
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "perform", 5));
@@ -406,7 +410,7 @@ fn a_run_that_was_read_and_then_killed_is_complete() {
     let mut lab = diary.start();
     assert!(diary.wait_for(&mut lab, "start", 8));
     let file = diary.0.file();
-    lab_store::load(&file).expect("a run in the making");
+    lab_store::load(&file).expect("a run in progress");
     diary
         .0
         .call(&["report", file.to_str().expect("UTF-8"), "--format", "json"])
@@ -417,16 +421,16 @@ fn a_run_that_was_read_and_then_killed_is_complete() {
         .args(["-c", script])
         .arg(&file)
         .status();
-    assert!(status.expect("python3 is there").success());
+    assert!(status.expect("python3 is installed").success());
     assert!(
         with_end(&file, "-wal").exists(),
-        "a reader took the log of a run in the making away"
+        "a reader removed the WAL of a run in progress"
     );
     assert!(diary.wait_for(&mut lab, "start", 1));
     let before = kill_lab(&diary, lab);
     assert!(
         before.len() >= 16,
-        "the first block was complete: {} samples",
+        "the first block must be complete: {} samples",
         before.len()
     );
     diary.resume().expect(0);
@@ -434,7 +438,7 @@ fn a_run_that_was_read_and_then_killed_is_complete() {
 }
 
 #[test]
-fn what_cannot_be_resumed_says_why() {
+fn runs_that_cannot_be_resumed_report_the_reason() {
     let source = "sources = [\"source\"]\ndriver";
     let project = Project::noop(&[subject("third", &["plain.py"]).replace("driver", source)]);
     fs::write(project.join("source"), "one").unwrap();
@@ -464,7 +468,7 @@ fn what_cannot_be_resumed_says_why() {
 }
 
 #[test]
-fn figures_of_others_cannot_be_resumed() {
+fn imported_runs_cannot_be_resumed() {
     let project = Project::noop(&[]);
     let file = project.join("imported.lab");
     let run = lab_store::RunWriter::create(&file, "1", 1.0).unwrap();
@@ -488,7 +492,7 @@ fn assert_stopped(diary: &Diary, lab: Child) -> Vec<String> {
     )]);
     assert!(
         outcome.stdout.contains("Does it hold?"),
-        "the answer so far: {outcome:?}"
+        "the result so far must be printed: {outcome:?}"
     );
     diary.assert_none_running();
     assert_eq!(fs::read_dir(diary.0.scratch()).unwrap().count(), 0);

@@ -71,11 +71,11 @@ fn changes_are_shown_with_their_caveats_and_exported() {
     assert!(exports.iter().all(|f| fs::metadata(f).unwrap().len() > 100));
     assert!(plots.join("answer.svg").is_file());
     let after = [&first, &second].map(|file| fs::read(file).unwrap());
-    assert!(before == after, "a run file was touched");
+    assert!(before == after, "a run file was changed");
 }
 
 #[test]
-fn what_cannot_be_compared_is_an_error_with_what_to_do() {
+fn incomparable_runs_are_errors_with_advice() {
     let (project, [first, second]) = project_with_two_runs();
     let missing = project.join("missing.lab");
     diff(&project, &[&first, &missing], &[])

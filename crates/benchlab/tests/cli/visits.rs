@@ -105,7 +105,7 @@ fn is_running(process: &str) -> bool {
 }
 
 #[test]
-fn a_fixture_stands_in_front_of_each_process_and_reports_its_metrics() {
+fn a_fixture_relays_each_process_and_reports_its_metrics() {
     let project = project(STATES);
     project.run(&[]).expect(0);
     let run = project.load();
@@ -138,7 +138,7 @@ fn a_fixture_stands_in_front_of_each_process_and_reports_its_metrics() {
     assert!(!entered.is_empty() && entered.len() == left.len());
     assert_eq!(noted(&project, "undone").len(), 2);
     let sockets = fs::read_dir(project.scratch()).unwrap();
-    assert_eq!(sockets.count(), 0, "nothing is left in the scratch folder");
+    assert_eq!(sockets.count(), 0, "files remain in the scratch directory");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_fixture_that_exits_while_a_subject_works_fails_the_subject_at_this_point() 
 }
 
 #[test]
-fn after_kill_9_nothing_of_a_fixture_is_left() {
+fn after_kill_9_no_fixture_remains() {
     let project = project(STATES);
     let mut lab = project.start(&[
         "run", "t", "--blocks", "1000", "--pairs", "40", "--redo", "0",
@@ -184,7 +184,7 @@ fn after_kill_9_nothing_of_a_fixture_is_left() {
 }
 
 #[test]
-fn wrong_keys_of_a_fixture_with_visits() {
+fn invalid_keys_of_a_fixture_with_visits_are_rejected() {
     let wrong = |from: &str, to: &str| -> Outcome {
         let project = Project::with_text("");
         let text = HEAD.to_owned() + &fixture(&project, FIXTURE) + STATES + &subjects(&project);

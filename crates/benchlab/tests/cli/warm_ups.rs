@@ -25,7 +25,7 @@ const COMPILING: SubjectId = SubjectId(2);
 fn pilot_of(run: &Run, subject: SubjectId) -> Pilot {
     let mut pilots = run.pilots.iter().filter(|p| p.subject == subject);
     let pilot = pilots.next().expect("a pilot").clone();
-    assert_eq!(pilots.next(), None, "each subject has one pilot at a point");
+    assert_eq!(pilots.next(), None, "each subject has one pilot per point");
     pilot
 }
 
@@ -70,7 +70,7 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
     assert_eq!(
         pilot_of(&project.load(), COMPILING),
         cut,
-        "there was no more time"
+        "the pilot must not be repeated without time"
     );
 
     // The measured blocks use the warm-up of the short pilot.
@@ -82,12 +82,12 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
     send_signal(lab.id() as i32, Signal::SIGINT);
     lab.wait().unwrap();
     let run = project.load();
-    assert_eq!(pilot_of(&run, COMPILING), cut, "blocks rest on it");
+    assert_eq!(pilot_of(&run, COMPILING), cut, "blocks depend on the pilot");
     assert_has_no_time(&run, COMPILING);
 }
 
 #[test]
-fn a_pilot_that_had_no_time_is_made_again_where_nothing_was_measured_yet() {
+fn a_cut_short_pilot_is_repeated_unless_blocks_were_measured() {
     let subjects = ["honest", "slow"].map(|name| subject(name, &["compiling.py", name]));
     let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
     let interrupt = |words: &[&str], class_is: &dyn Fn(WarmUp) -> bool| {
@@ -147,7 +147,7 @@ fn a_subject_with_long_operations_needs_ten_batches_without_helper_threads() {
 
 /// A warm-up of 120 batches of 50 ms takes ten times as long as a pilot may take.
 #[test]
-fn a_subject_that_compiles_is_not_classed_by_few_batches() {
+fn a_compiling_subject_is_not_classified_by_few_batches() {
     let subjects = ["honest", "slowly_compiling"];
     let subjects = subjects.map(|name| subject(name, &["compiling.py", name]));
     let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
@@ -161,7 +161,7 @@ fn a_subject_that_compiles_is_not_classed_by_few_batches() {
 
 /// A helper thread works like a JIT compiler, but the subject's language has no compiler thread.
 #[test]
-fn a_program_with_worker_threads_is_not_taken_for_one_that_compiles() {
+fn a_program_with_worker_threads_does_not_count_as_compiling() {
     let subjects = ["honest", "compiling"].map(|name| subject(name, &["compiling.py", name]));
     let text = COMPUTE.to_owned() + &subjects.concat();
     let project = Project::with_text(&text.replace("language = \"Python\"", "language = \"Go\""));

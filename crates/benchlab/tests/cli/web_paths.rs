@@ -48,7 +48,7 @@ fn measure_experiment(experiment: &str, variants: &[&str]) -> (Project, Run) {
 }
 
 #[test]
-fn each_value_has_a_path_of_its_own_and_costs_are_fitted_over_numbers() {
+fn each_value_has_its_own_path_and_costs_are_fitted() {
     let (project, run) = measure(&["honest", "second"]);
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
     let plan = run.plan().unwrap();
@@ -76,7 +76,7 @@ fn each_value_has_a_path_of_its_own_and_costs_are_fitted_over_numbers() {
 }
 
 #[test]
-fn turns_are_as_long_as_the_case_says() {
+fn turns_have_the_length_of_the_case() {
     let long = EXPERIMENT.replace(
         "sweep.connections = [1, 4]",
         "turn_ms = 300\nsweep.connections = [1]",
@@ -90,7 +90,7 @@ fn turns_are_as_long_as_the_case_says() {
 }
 
 #[test]
-fn what_servers_tell_when_they_are_closed_is_kept_of_each_block() {
+fn metrics_at_shutdown_are_stored_for_each_block() {
     let (_, run) = measure(&["honest", "second", "tells-nothing"]);
     let [failure] = &run.failures[..] else {
         panic!("{:#?}", run.failures)
@@ -102,7 +102,7 @@ fn what_servers_tell_when_they_are_closed_is_kept_of_each_block() {
     );
     let readings = run.complete_blocks().flat_map(|block| &block.readings);
     let of_honest: Vec<_> = readings.filter(|r| r.subject == SubjectId(0)).collect();
-    assert_eq!(of_honest.len(), 3, "one for each block");
+    assert_eq!(of_honest.len(), 3, "one value for each block");
     assert!(
         of_honest
             .iter()
@@ -111,7 +111,7 @@ fn what_servers_tell_when_they_are_closed_is_kept_of_each_block() {
 }
 
 #[test]
-fn another_answer_and_other_peoples_processes_are_failures() {
+fn wrong_responses_and_foreign_processes_are_failures() {
     let (_, run) = measure(&["honest", "second", "prepared", "names-others"]);
     let message_of = |subject| {
         let mut all = run.failures.iter();

@@ -142,7 +142,7 @@ fn slices<'r>(run: &'r Run, subject: &str) -> Vec<&'r Slice> {
 }
 
 #[test]
-fn what_a_request_costs_a_server_is_counted() {
+fn the_cost_of_a_request_is_counted() {
     let project = project(&["honest"]);
     let words = "explain t --cases json --set connections=4 --set keep_alive=yes --set load=closed --format json";
     let words: Vec<&str> = words.split(' ').collect();
@@ -249,7 +249,7 @@ fn a_server_with_different_work_is_not_measured() {
 }
 
 #[test]
-fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
+fn honest_servers_are_loaded_at_every_point_and_at_fractions_of_their_peak() {
     let project = project(&["honest", "slow"]);
     let run = measure(&project, &["--set", "connections=all"]);
     assert_no_failures(&run);
@@ -343,7 +343,7 @@ fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
     }
     assert_eq!(
         half_points, 6,
-        "each number of connections, kept alive and not"
+        "each number of connections, with and without keep-alive"
     );
 }
 
@@ -355,7 +355,7 @@ fn assert_no_failures(run: &Run) {
 /// The first two of six blocks determine the peak. Loads at a fraction of the peak start in the
 /// second block.
 #[test]
-fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
+fn fractions_of_a_peak_are_offered_once_blocks_have_determined_it() {
     let project = project(&["honest"]);
     let words = "--cases json --set connections=4 --set keep_alive=yes";
     let words: Vec<&str> = words.split(' ').collect();
@@ -371,7 +371,7 @@ fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
 }
 
 #[test]
-fn a_server_that_turns_or_dies_under_load_is_seen() {
+fn a_server_that_changes_or_dies_under_load_is_detected() {
     let project = project(&["honest", "second", "turns", "dies", "elsewhere"]);
     let run = measure(&project, &["--cases", "json", "--set", "load=closed"]);
     let plan = run.plan().unwrap();
@@ -381,7 +381,7 @@ fn a_server_that_turns_or_dies_under_load_is_seen() {
     };
     let dead = failure("dies").expect("it died");
     assert!(["crash", "load"].contains(&dead.kind.as_str()), "{dead:#?}");
-    let elsewhere = failure("elsewhere").expect("it is not on this machine");
+    let elsewhere = failure("elsewhere").expect("the subject failed");
     assert!(
         elsewhere
             .message
@@ -389,7 +389,7 @@ fn a_server_that_turns_or_dies_under_load_is_seen() {
     );
     assert!(
         failure("turns").is_none(),
-        "a wrong answer is counted, and no failure"
+        "a wrong response is counted, and the server does not fail"
     );
     let wrong: u64 = slices(&run, "turns")
         .iter()
@@ -416,12 +416,12 @@ fn a_server_has_no_turn_while_it_still_computes_by_itself() {
     wait_until("a slice is in the run file", || has_slices(&project));
     let compiled = marker.with_extension("done").exists();
     outcome(child.wait_with_output().unwrap()).expect(0);
-    assert!(compiled, "it had a turn before");
+    assert!(compiled, "the server had an earlier turn");
     let log = rows(&project.file(), "SELECT line FROM log");
     assert!(log.iter().any(|line| line.contains("compiled")), "{log:#?}");
 }
 
-/// A virtual machine that has not closed a connection during its warm-up compiles again in the
+/// If a server closes no connection during its warm-up, its JIT compiler compiles again in the
 /// blocks, after the first connections are closed.
 #[test]
 fn each_round_of_a_warm_up_opens_new_connections() {
@@ -493,7 +493,7 @@ fn is_stopped(word: &str) -> bool {
 }
 
 #[test]
-fn a_turn_that_another_process_disturbs_is_taken_again() {
+fn a_turn_that_another_process_disturbs_is_repeated() {
     let project = project(&["honest", "second"]);
     let over = Arc::new(AtomicBool::new(false));
     let until = over.clone();
@@ -536,7 +536,7 @@ fn a_turn_that_another_process_disturbs_is_taken_again() {
 }
 
 #[test]
-fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
+fn options_for_servers_are_rejected_elsewhere_and_vice_versa() {
     let assert_refused = |text: String, reason: &str| {
         let project = Project::with_text(&(text + &subject("honest", &["web.py", "honest"])));
         project.run_blocks("1", "1", &[]).expect(2).says(&[reason]);
@@ -600,7 +600,7 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
 }
 
 #[test]
-fn a_part_of_a_peak_needs_the_load_that_finds_it() {
+fn a_fraction_of_a_peak_needs_the_load_that_finds_it() {
     let project = project(&["honest"]);
     let outcome = project.run_blocks("1", "1", &["--cases", "json", "--set", "load=50%"]);
     outcome
@@ -609,7 +609,7 @@ fn a_part_of_a_peak_needs_the_load_that_finds_it() {
 }
 
 #[test]
-fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
+fn nothing_remains_after_ctrl_c_and_the_run_is_resumed() {
     let project = project(&["honest"]);
     // This additional argument identifies the server's process.
     let marker = project.path().display().to_string();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An honest subject of the case noop whose batches wait while the file `hold` exists. A process that waits appends a
-line to the file `held`. Tests use it to stop a run in the middle of a block."""
+line to the file `held`. Tests use `hold` to stop a run in the middle of a block."""
 
 import os
 import time

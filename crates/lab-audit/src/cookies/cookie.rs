@@ -3,7 +3,7 @@
 
 use super::owner::is_within;
 use super::wire::{FIELD, SEPARATOR};
-use crate::date::cookie_seconds;
+use crate::date::{Clock, ClockDoubt, cookie_seconds};
 use sha2::{Digest, Sha256};
 use std::io::Read;
 
@@ -37,8 +37,12 @@ pub struct Attributes {
     pub http_only: bool,
     /// `Strict`, `Lax` or `None`. Empty if not set.
     pub same_site: String,
+    /// True if the input does not contain `SameSite`, so that it may be set.
+    pub is_same_site_unknown: bool,
     /// The lifetime in seconds. `None` means until the end of the browser session.
     pub lifetime_s: Option<f64>,
+    /// The reason why the lifetime is uncertain, or `None` if it is known.
+    pub lifetime_doubt: Option<ClockDoubt>,
     /// `Max-Age` or `Expires`, if its value is invalid, so that browsers ignore it.
     pub ignored: Option<&'static str>,
     /// True if the path was specified, not derived from the path of the request.
@@ -108,7 +112,7 @@ pub fn field_bytes(sent: &[SentCookie]) -> usize {
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestKind {
-    /// A page.
+    /// A request for an HTML document.
     Page,
     /// A call from a script.
     Api,
@@ -295,6 +299,30 @@ pub fn pairs(field: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
+/// Returns true if a text is a list of `name=value` with a valid name and a valid value (RFC 6265,
+/// 4.1.1), such as `a=1; b=2`.
+pub fn is_cookie_list(text: &str) -> bool {
+    let is_octet = |c: char| matches!(c, '!' | '#'..='+' | '-'..=':' | '<'..='[' | ']'..='~');
+    let is_pair = |part: &str| {
+        let Some((name, value)) = trimmed(part).split_once('=') else {
+            return false;
+        };
+        let quoted = value
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'));
+        let is_name = !name.is_empty() && name.chars().all(is_token);
+        is_name && quoted.unwrap_or(value).chars().all(is_octet)
+    };
+    let list = trimmed(text);
+    let list = list.strip_suffix(';').unwrap_or(list);
+    !list.is_empty() && list.split(';').all(is_pair)
+}
+
+/// Returns true for a character of a token (RFC 9110, 5.6.2).
+fn is_token(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c)
+}
+
 /// Splits a `Set-Cookie` value that was joined from multiple header fields into its cookies.
 ///
 /// Programs that store header fields in a map join repeated fields with `, `. A comma separates two
@@ -303,7 +331,7 @@ pub fn pairs(field: &str) -> Vec<(&str, &str)> {
 pub fn split_set_cookie(field: &str) -> Vec<&str> {
     let is_name = |text: &str| {
         let name = text.trim_start_matches([' ', '\t']);
-        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && !"!#$%&'*+-.^_`|~".contains(c));
+        let end = name.find(|c| !is_token(c));
         end.is_some_and(|end| end > 0 && name[end..].starts_with('='))
     };
     let mut fields = Vec::new();
@@ -326,7 +354,8 @@ pub fn split_set_cookie(field: &str) -> Vec<&str> {
 #[derive(Default)]
 struct Lifetime {
     max_age_s: Option<f64>,
-    expires_s: Option<f64>,
+    /// The expiry in seconds since 1970.
+    expiry_s: Option<f64>,
     ignored: Option<&'static str>,
 }
 
@@ -341,31 +370,49 @@ impl Lifetime {
         }
     }
 
-    /// Sets the expiry from the value of an `Expires` attribute. `at_s` is the time of the response, in
-    /// seconds since 1970.
-    fn set_expires(&mut self, value: &str, at_s: f64) {
+    /// Sets the expiry from the value of an `Expires` attribute.
+    fn set_expires(&mut self, value: &str) {
         match cookie_seconds(value) {
-            Some(expiry_s) => self.expires_s = Some(expiry_s - at_s),
+            Some(expiry_s) => self.expiry_s = Some(expiry_s),
             None => self.ignored = Some("Expires"),
+        }
+    }
+
+    /// Sets the lifetime of a cookie from a response at this time. `Max-Age` takes precedence over
+    /// `Expires`, regardless of their order.
+    fn apply(self, clock: Clock, cookie: &mut Cookie, attributes: &mut Attributes) {
+        attributes.ignored = self.ignored;
+        match (self.max_age_s, self.expiry_s) {
+            (Some(seconds), _) => {
+                attributes.lifetime_s = Some(seconds);
+                cookie.is_deleted = seconds <= 0.0;
+            }
+            (None, Some(expiry_s)) => {
+                attributes.lifetime_s = Some(expiry_s - clock.at_s);
+                attributes.lifetime_doubt = clock.doubt;
+                cookie.is_deleted = clock.is_past(expiry_s);
+            }
+            (None, None) => {}
         }
     }
 }
 
 /// Parses a `Set-Cookie` header field into a cookie and its value (RFC 6265, 5.2).
 ///
-/// `host` and `path` belong to the request. `at_s` is the time of the response in seconds since
-/// 1970. Returns `None` for cookies that browsers reject: cookies with neither a name nor a value,
-/// and cookies for a domain that does not include the host, or for a whole top-level domain.
+/// `host` and `path` belong to the request. `clock` is the time of the response. Returns `None` for
+/// cookies that browsers reject: cookies with neither a name nor a value, and cookies for a domain
+/// that does not include the host, or for a whole top-level domain.
 pub fn set_cookie(
     field: &str,
     host: &str,
     path: &str,
-    at_s: f64,
+    clock: Clock,
     hasher: &Hasher,
 ) -> Option<(Cookie, String)> {
-    let mut parts = field.split(';').map(|part| part.trim_matches([' ', '\t']));
+    let mut parts = field.split(';');
     let first = parts.next()?;
     let (name, value) = first.split_once('=').unwrap_or(("", first));
+    let (name, value) = (trimmed(name), trimmed(value));
     if name.is_empty() && value.is_empty() {
         return None;
     }
@@ -375,7 +422,7 @@ pub fn set_cookie(
     };
     let mut lifetime = Lifetime::default();
     let mut cookie = Cookie {
-        name: name.trim_end().to_owned(),
+        name: name.to_owned(),
         domain: host.to_ascii_lowercase(),
         path: default_path(path),
         value_bytes: value.len(),
@@ -385,7 +432,8 @@ pub fn set_cookie(
     };
     for part in parts {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        match name.trim().to_ascii_lowercase().as_str() {
+        let value = trimmed(value);
+        match trimmed(name).to_ascii_lowercase().as_str() {
             "domain" if !value.trim_start_matches('.').is_empty() => {
                 cookie.domain = value.trim_start_matches('.').to_ascii_lowercase();
                 attributes.host_only = false;
@@ -398,7 +446,7 @@ pub fn set_cookie(
             "httponly" => attributes.http_only = true,
             "samesite" => attributes.same_site = value.to_owned(),
             "max-age" => lifetime.set_max_age(value),
-            "expires" => lifetime.set_expires(value, at_s),
+            "expires" => lifetime.set_expires(value),
             _ => {}
         }
     }
@@ -413,12 +461,14 @@ pub fn set_cookie(
     if !host.is_empty() && !is_within(host, &cookie.domain) {
         return None;
     }
-    // Max-Age takes precedence over Expires, regardless of their order.
-    attributes.lifetime_s = lifetime.max_age_s.or(lifetime.expires_s);
-    attributes.ignored = lifetime.ignored;
-    cookie.is_deleted = attributes.lifetime_s.is_some_and(|seconds| seconds <= 0.0);
+    lifetime.apply(clock, &mut cookie, &mut attributes);
     cookie.attributes = Some(attributes);
     Some((cookie, value.to_owned()))
+}
+
+/// Removes the white space that RFC 6265, 5.2 allows around names and values.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches([' ', '\t'])
 }
 
 /// Returns the default path of a cookie: the directory of the request's path (RFC 6265, 5.1.4).

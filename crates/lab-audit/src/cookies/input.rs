@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cookies from files: HAR, curl's cookie jar, a table copied from a browser's developer tools, or `Cookie` lines.
+//! Cookies from files: HAR, curl's cookie jar, a table copied from a browser's developer tools, the
+//! JSON of a cookie editor, or `Cookie` lines.
 
 use super::cookie::{
-    Attributes, Cookie, CookieRequest, Hasher, RequestKind, SentCookie, field_bytes, pairs,
-    set_cookie, split_set_cookie,
+    Attributes, Cookie, CookieRequest, Hasher, RequestKind, SentCookie, field_bytes,
+    is_cookie_list, pairs, set_cookie, split_set_cookie,
 };
+use super::listed;
 use super::wire::Http2;
-use crate::date::{cookie_seconds, iso_seconds, now};
+use crate::date::{Clock, ClockDoubt, cookie_seconds, iso_seconds, now, unix_seconds};
+use crate::har::{self, Har, HarEntry};
 use crate::value::counted;
 use crate::wording;
 use serde_json::Value as Json;
@@ -47,6 +50,8 @@ pub struct Collector {
     values: Vec<String>,
     index_of: HashMap<(String, String, String), usize>,
     by_name: HashMap<String, Vec<usize>>,
+    /// The number of cookies whose lifetime is uncertain, for each reason.
+    doubts: Vec<(ClockDoubt, usize)>,
     observation: CookieObservation,
 }
 
@@ -58,12 +63,18 @@ impl Collector {
             values: Vec::new(),
             index_of: HashMap::new(),
             by_name: HashMap::new(),
+            doubts: Vec::new(),
             observation: CookieObservation::default(),
         })
     }
 
     /// Returns the observation, which does not contain the cookie values.
-    pub fn done(self) -> CookieObservation {
+    pub fn done(mut self) -> CookieObservation {
+        for (doubt, cookies) in self.doubts {
+            let note = wording::doubtful_lifetimes(doubt, cookies);
+            self.observation.gaps.push(note.clone());
+            self.observation.notes.push(note);
+        }
         self.observation
     }
 
@@ -73,18 +84,58 @@ impl Collector {
         if is_binary(begin) {
             return Err(InputError(wording::binary()));
         }
-        if begin.starts_with('{') {
-            self.read_har(begin)
-        } else if begin.lines().any(|line| line.split('\t').count() == 7)
-            && !is_devtools_table(begin)
-        {
+        let is_markup = begin.starts_with('<') && !begin.starts_with("< ");
+        if is_markup {
+            Err(InputError(wording::unknown_format()))
+        } else if begin.starts_with(['{', '[']) {
+            self.read_json(begin)
+        } else if begin.lines().any(|line| Line::new(line).is_field()) {
+            self.read_lines(begin)
+        } else if begin.lines().any(is_jar_line) && !is_devtools_table(begin) {
             self.read_jar(begin);
-            self.assume_requests()
+            self.assume_requests(wording::NO_JAR_COOKIE)
         } else if begin.lines().any(|line| line.contains('\t')) {
             self.read_devtools(begin)
         } else {
             self.read_lines(begin)
         }
+    }
+
+    /// Reads a HAR, or the JSON of a cookie editor.
+    fn read_json(&mut self, text: &str) -> Result<(), InputError> {
+        let is_har = match Har::parse(text) {
+            Ok(har) => {
+                self.add_har(&har);
+                return Ok(());
+            }
+            Err(reason) => text.starts_with('{').then_some(reason),
+        };
+        let Ok(json) = serde_json::from_str::<Json>(text) else {
+            let not_json = || wording::unknown_format();
+            return Err(InputError(is_har.unwrap_or_else(not_json)));
+        };
+        let list = json.as_array().or(json["cookies"].as_array());
+        match (list, is_har) {
+            (Some(list), _) => self.read_cookie_list(list),
+            (None, Some(reason)) => Err(InputError(reason)),
+            (None, None) => Err(InputError(wording::json_without_cookies())),
+        }
+    }
+
+    /// Reads the list of cookies that a cookie editor or a test driver of a browser exports.
+    fn read_cookie_list(&mut self, list: &[Json]) -> Result<(), InputError> {
+        let now = now();
+        for item in list {
+            match listed::editor_cookie(item, &self.hasher, now) {
+                Some((cookie, value)) => {
+                    self.count_doubt(&cookie);
+                    self.add(cookie, value);
+                }
+                None => self.observation.skipped += 1,
+            }
+        }
+        self.note_expired();
+        self.assume_requests(&wording::json_without_cookies())
     }
 
     /// Adds the cookies that a response sets.
@@ -98,11 +149,45 @@ impl Collector {
         fields: impl Iterator<Item = String>,
     ) {
         for field in fields {
-            match set_cookie(&field, host, path, at_s, &self.hasher) {
-                Some((cookie, _)) if cookie.is_deleted => self.delete(&cookie),
-                Some((cookie, value)) => drop(self.add(cookie, value)),
-                None => self.observation.skipped += 1,
-            }
+            self.add_field(&field, host, path, at_s.into());
+        }
+    }
+
+    /// Adds the cookie that a `Set-Cookie` field sets.
+    fn add_field(&mut self, field: &str, host: &str, path: &str, clock: Clock) {
+        match set_cookie(field, host, path, clock, &self.hasher) {
+            Some((cookie, value)) => self.add_set(cookie, value),
+            None => self.observation.skipped += 1,
+        }
+    }
+
+    /// Adds or deletes a cookie that a response sets.
+    fn add_set(&mut self, cookie: Cookie, value: String) {
+        if cookie.is_deleted {
+            return self.delete(&cookie);
+        }
+        self.count_doubt(&cookie);
+        self.add(cookie, value);
+    }
+
+    /// Counts a cookie whose lifetime is uncertain.
+    fn count_doubt(&mut self, cookie: &Cookie) {
+        let doubt = cookie.attributes.as_ref().and_then(|a| a.lifetime_doubt);
+        let Some(doubt) = doubt else {
+            return;
+        };
+        match self.doubts.iter_mut().find(|(known, _)| *known == doubt) {
+            Some((_, cookies)) => *cookies += 1,
+            None => self.doubts.push((doubt, 1)),
+        }
+    }
+
+    /// Notes the number of cookies in a cookie file that have expired.
+    fn note_expired(&mut self) {
+        let cookies = self.observation.cookies.iter();
+        let expired = cookies.filter(|cookie| cookie.is_deleted).count();
+        if expired > 0 {
+            self.add_note(&wording::expired_cookies(expired));
         }
     }
 
@@ -245,57 +330,43 @@ impl Collector {
         self.observation.requests.push(request);
     }
 
-    /// Reads an HTTP Archive 1.2 (HAR), the format in which browsers export their network panel.
-    fn read_har(&mut self, text: &str) -> Result<(), InputError> {
-        let json: Json =
-            serde_json::from_str(text).map_err(|e| InputError(wording::not_json(&e)))?;
-        let entries = json["log"]["entries"].as_array();
-        let entries = entries.ok_or(InputError(wording::NO_HAR.into()))?;
+    /// Adds the cookies and requests of a HAR.
+    pub fn add_har(&mut self, har: &Har) {
         let mut with_cookies = 0;
-        let mut clock = HarClock::new(&json);
-        for entry in entries.iter().take(MAX_ENTRIES) {
-            let at_s = clock.time_of(entry);
-            with_cookies += usize::from(self.read_har_entry(entry, at_s).unwrap_or(false));
+        if let Some(site) = har.site() {
+            self.set_site(site);
         }
-        let has_lifetime = |cookie: &Cookie| {
-            let attributes = cookie.attributes.as_ref();
-            attributes.is_some_and(|attributes| attributes.lifetime_s.is_some())
-        };
-        if clock.is_assumed && self.observation.cookies.iter().any(has_lifetime) {
-            let note = "No entry of the HAR has a time, so the lifetimes of its cookies are counted from now.";
-            self.observation.notes.push(note.into());
+        for entry in har.entries.iter().take(MAX_ENTRIES) {
+            with_cookies += usize::from(self.read_har_entry(entry).unwrap_or(false));
         }
-        if with_cookies == 0 && !entries.is_empty() {
-            self.observation.notes.push(
-                "No request in the HAR carries a cookie. Chrome omits cookies unless you allow HAR with sensitive \
-                 data in the settings of its developer tools."
-                    .into(),
-            );
+        self.observation.skipped += har.entries.len().saturating_sub(MAX_ENTRIES);
+        har.notes.iter().for_each(|note| self.add_note(note));
+        if with_cookies == 0 && !har.entries.is_empty() {
+            self.add_note(wording::CHROME_OMITS_COOKIES);
         }
-        Ok(())
     }
 
-    /// Reads an entry that was recorded at `at_s` (seconds since 1970).
+    /// Reads an entry.
     ///
     /// Returns true if the request carried cookies, or `None` if the entry cannot be read or has no
     /// host.
-    fn read_har_entry(&mut self, entry: &Json, at_s: f64) -> Option<bool> {
-        let (request, response) = (&entry["request"], &entry["response"]);
-        let url = request["url"].as_str().and_then(|url| Url::parse(url).ok());
-        let Some(url) = url else {
+    fn read_har_entry(&mut self, entry: &HarEntry) -> Option<bool> {
+        let (request, response) = (&entry.json["request"], &entry.json["response"]);
+        let Some(url) = &entry.url else {
             self.observation.skipped += 1;
             return None;
         };
-        // A URL without a host, such as data: or blob:, carries no cookies.
-        let host = url.host_str()?;
+        // Other URLs, such as data:, blob: or those of extensions, carry no cookies.
+        let is_web = matches!(url.scheme(), "http" | "https" | "ws" | "wss");
+        let host = url.host_str().filter(|_| is_web)?;
         let path = url.path();
-        self.set_site(host);
-        let mut sent = fields(request, "cookie").join("; ");
+        let mut sent = har::values(request, "cookie").join("; ");
         if sent.is_empty() {
             let cookies = request["cookies"].as_array().into_iter().flatten();
-            let pairs = cookies
-                .filter_map(|c| Some(format!("{}={}", c["name"].as_str()?, c["value"].as_str()?)));
-            sent = pairs.collect::<Vec<_>>().join("; ");
+            let pair = |c: &Json| Some(format!("{}={}", c["name"].as_str()?, c["value"].as_str()?));
+            let pairs: Vec<Option<String>> = cookies.map(pair).collect();
+            self.observation.skipped += pairs.iter().filter(|pair| pair.is_none()).count();
+            sent = pairs.into_iter().flatten().collect::<Vec<_>>().join("; ");
         }
         let is_tls = matches!(url.scheme(), "https" | "wss");
         let cookies: Vec<usize> = pairs(&sent)
@@ -303,12 +374,22 @@ impl Collector {
             .filter_map(|pair| self.cookie_sent(is_tls, host, path, pair))
             .collect();
         let media = response["content"]["mimeType"].as_str().unwrap_or("");
-        let kind =
-            RequestKind::classify(entry["_resourceType"].as_str().unwrap_or(""), media, path);
+        let resource_type = entry.json["_resourceType"].as_str().unwrap_or("");
+        let resource_type = resource_type.to_ascii_lowercase();
+        let kind = RequestKind::classify(&resource_type, media, path);
         let has_cookies = !cookies.is_empty();
-        self.add_request(host, path, kind, cookies, other_bytes(request, &url));
-        let set_cookies = har_set_cookies(response, host, at_s);
-        self.add_response(host, path, at_s, set_cookies.into_iter());
+        self.add_request(host, path, kind, cookies, other_bytes(request, url));
+        let set_cookies = listed::set_cookies(response, host, entry.clock);
+        self.observation.skipped += set_cookies.unread;
+        for field in set_cookies.fields {
+            match set_cookie(&field.text, host, path, entry.clock, &self.hasher) {
+                Some((mut cookie, value)) => {
+                    field.complete(&mut cookie);
+                    self.add_set(cookie, value);
+                }
+                None => self.observation.skipped += 1,
+            }
+        }
         Some(has_cookies)
     }
 
@@ -340,25 +421,27 @@ impl Collector {
                 value_bytes: value.len(),
                 hash: self.hasher.hash(value),
                 attributes: Some(Attributes {
-                    host_only: below != "TRUE",
-                    secure: secure == "TRUE",
+                    host_only: !below.eq_ignore_ascii_case("TRUE"),
+                    secure: secure.eq_ignore_ascii_case("TRUE"),
                     http_only,
                     lifetime_s: expires.map(|at| at - now),
                     has_path: true,
+                    is_same_site_unknown: true,
                     ..Attributes::default()
                 }),
                 is_deleted: expires.is_some_and(|at| at <= now),
             };
             self.add(cookie, value.to_owned());
         }
+        self.note_expired();
     }
 
     /// Assumes one page request per host, because a cookie jar contains no requests.
-    fn assume_requests(&mut self) -> Result<(), InputError> {
+    ///
+    /// Returns an error with this reason if there are no cookies.
+    fn assume_requests(&mut self, no_cookies: &str) -> Result<(), InputError> {
         if self.observation.cookies.is_empty() {
-            return Err(InputError(
-                "the file looks like curl's cookie jar, but contains no cookie".into(),
-            ));
+            return Err(InputError(no_cookies.into()));
         }
         let mut hosts: Vec<String> = self
             .observation
@@ -376,8 +459,7 @@ impl Collector {
         for host in hosts {
             self.add_expected_request(true, &host, "/", RequestKind::Page);
         }
-        let note = "A cookie file contains no requests, so benchlab assumes one page request for each host.";
-        self.observation.notes.push(note.into());
+        self.add_note(wording::ASSUMED_REQUESTS);
         Ok(())
     }
 
@@ -394,6 +476,11 @@ impl Collector {
                 self.observation.skipped += 1;
                 continue;
             };
+            let path = rest.first().copied().unwrap_or_default();
+            if !is_domain(domain) || !(path.is_empty() || path.starts_with('/')) {
+                self.observation.skipped += 1;
+                continue;
+            }
             let word = |at: usize| rest.get(at).copied().unwrap_or("");
             let ticked = |at: usize| matches!(word(at), "✓" | "true" | "TRUE");
             let cookie = Cookie {
@@ -411,6 +498,7 @@ impl Collector {
                     http_only: ticked(3),
                     secure: ticked(4),
                     same_site: word(5).to_owned(),
+                    is_same_site_unknown: rest.len() < 6,
                     lifetime_s: date_seconds(word(1)).map(|at| at - now()),
                     has_path: true,
                     ..Attributes::default()
@@ -425,71 +513,144 @@ impl Collector {
             let cookies = counted(unread_dates, "cookie");
             self.add_gap(&format!("The expiry dates of {cookies} could not be read."));
         }
-        self.assume_requests()
+        self.assume_requests(&wording::unknown_format())
     }
 
     /// Reads lines such as `Cookie: a=1; b=2`, `Set-Cookie: a=1; Path=/` or `a=1; b=2`.
+    ///
+    /// Of the head of a message, only these fields are read. Lines without a field name are read
+    /// only if every other line is a cookie, too, because many other texts contain `=`.
     fn read_lines(&mut self, text: &str) -> Result<(), InputError> {
-        let field = |line: &str, name: &str| {
-            let (begin, rest) = line.split_at_checked(name.len())?;
-            begin
-                .eq_ignore_ascii_case(name)
-                .then(|| rest.trim().to_owned())
+        let lines: Vec<Line> = text.lines().map(Line::new).collect();
+        let has_fields = lines.iter().any(Line::is_field);
+        let is_known = |line: &Line| !matches!(line, Line::Other);
+        let has_bare = lines.iter().any(|line| matches!(line, Line::Bare(_)));
+        let has_only_cookies = has_bare && lines.iter().all(is_known);
+        if !has_fields && !has_only_cookies {
+            let reason = match has_bare {
+                true => wording::not_only_cookies(),
+                false => wording::unknown_format(),
+            };
+            return Err(InputError(reason));
+        }
+        let has_start = lines.iter().any(|line| matches!(line, Line::Start));
+        let is_head = has_start
+            || lines
+                .iter()
+                .any(|l| matches!(l, Line::Field | Line::Date(_)));
+        let mut clock = Clock::unknown();
+        for (index, line) in lines.iter().enumerate() {
+            match line {
+                Line::Start => clock = response_clock(&lines[index + 1..]),
+                Line::SetCookie(set) => {
+                    for field in split_set_cookie(set) {
+                        self.add_field(field, "", "/", clock);
+                    }
+                }
+                // What follows a head is the body of a message.
+                Line::Other | Line::Bare(_) if has_start => {}
+                Line::Bare(_) if is_head => self.observation.skipped += 1,
+                Line::Cookie(sent) | Line::Bare(sent) => {
+                    let cookies: Vec<usize> = pairs(sent)
+                        .into_iter()
+                        .filter_map(|pair| self.cookie_sent(true, "", "/", pair))
+                        .collect();
+                    self.add_request("", "/", RequestKind::Page, cookies, None);
+                }
+                Line::Other => self.observation.skipped += 1,
+                Line::Field | Line::Ignored | Line::Date(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A line of a text with cookies.
+enum Line<'t> {
+    /// The value of a `Cookie` field.
+    Cookie(&'t str),
+    /// The value of a `Set-Cookie` field.
+    SetCookie(&'t str),
+    /// The value of a `Date` field.
+    Date(&'t str),
+    /// A list of cookies without the name of the field.
+    Bare(&'t str),
+    /// The start of a message.
+    Start,
+    /// Another field of a message.
+    Field,
+    /// An empty line, or a message of curl.
+    Ignored,
+    /// Another line.
+    Other,
+}
+
+impl Line<'_> {
+    /// Classifies a line. `curl -v` writes `> `, `< ` or `* ` before its lines.
+    fn new(line: &str) -> Line<'_> {
+        let is_comment =
+            line.starts_with("* ") || line.starts_with("{ [") || line.starts_with("} [");
+        let marked = line.strip_prefix("> ").or_else(|| line.strip_prefix("< "));
+        let text = marked.unwrap_or(line).trim();
+        if is_comment || text.is_empty() || matches!(text, "<" | ">") {
+            return Line::Ignored;
+        }
+        let is_request = text.contains(" HTTP/") && text.split(' ').count() == 3;
+        if text.starts_with("HTTP/") || is_request && marked.is_some() {
+            return Line::Start;
+        }
+        let is_field_name = |name: &str| {
+            let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            !name.is_empty() && name.chars().all(is_letter)
         };
-        let mut has_cookies = false;
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            if let Some(set) = field(line, "set-cookie:") {
-                self.add_response("", "/", now(), std::iter::once(set));
-                has_cookies = true;
-                continue;
+        match text.split_once(':') {
+            Some((name, value)) if is_field_name(name) => {
+                let value = value.trim();
+                match name.to_ascii_lowercase().as_str() {
+                    "cookie" if value.contains('=') => Line::Cookie(value),
+                    "set-cookie" if !value.is_empty() => Line::SetCookie(value),
+                    "cookie" | "set-cookie" => Line::Other,
+                    "date" => Line::Date(value),
+                    _ => Line::Field,
+                }
             }
-            let sent = field(line, "cookie:").unwrap_or_else(|| line.to_owned());
-            if !sent.contains('=') {
-                self.observation.skipped += 1;
-                continue;
-            }
-            has_cookies = true;
-            let cookies: Vec<usize> = pairs(&sent)
-                .into_iter()
-                .filter_map(|pair| self.cookie_sent(true, "", "/", pair))
-                .collect();
-            self.add_request("", "/", RequestKind::Page, cookies, None);
-        }
-        if has_cookies {
-            Ok(())
-        } else {
-            Err(InputError(wording::unknown_format()))
-        }
-    }
-}
-
-/// Tracks the times of a HAR's entries. An entry without a time gets the time of the previous entry.
-struct HarClock {
-    last_s: f64,
-    is_assumed: bool,
-}
-
-impl HarClock {
-    fn new(har: &Json) -> HarClock {
-        let log = &har["log"];
-        let list = |name: &str| log[name].as_array().into_iter().flatten();
-        let first = list("entries").chain(list("pages")).find_map(started_s);
-        HarClock {
-            last_s: first.unwrap_or_else(now),
-            is_assumed: first.is_none() && log["entries"].as_array().is_some_and(|e| !e.is_empty()),
+            _ if is_cookie_list(text) => Line::Bare(text),
+            _ if is_request => Line::Start,
+            _ => Line::Other,
         }
     }
 
-    fn time_of(&mut self, entry: &Json) -> f64 {
-        self.last_s = started_s(entry).unwrap_or(self.last_s);
-        self.last_s
+    /// Returns true for a `Cookie` or `Set-Cookie` field.
+    fn is_field(&self) -> bool {
+        matches!(self, Line::Cookie(_) | Line::SetCookie(_))
     }
 }
 
-/// Returns the start time of a HAR's entry or page, in seconds since 1970.
-fn started_s(item: &Json) -> Option<f64> {
-    let time: jiff::Timestamp = item["startedDateTime"].as_str()?.parse().ok()?;
-    Some(time.as_second() as f64)
+/// Returns the time of a message from the `Date` in its head.
+fn response_clock(lines: &[Line]) -> Clock {
+    let head = lines.iter().take_while(|line| !matches!(line, Line::Start));
+    let date = head.filter_map(|line| match line {
+        Line::Date(date) => unix_seconds(date),
+        _ => None,
+    });
+    date.map(Clock::from).next().unwrap_or_else(Clock::unknown)
+}
+
+/// Returns true for a line of curl's cookie jar: seven columns, of which two are TRUE or FALSE.
+fn is_jar_line(line: &str) -> bool {
+    let words: Vec<&str> = line.split('\t').collect();
+    let is_flag = |word: &str| {
+        ["TRUE", "FALSE"]
+            .iter()
+            .any(|f| word.eq_ignore_ascii_case(f))
+    };
+    words.len() == 7 && is_flag(words[1]) && is_flag(words[3])
+}
+
+/// Returns true for the domain of a cookie.
+fn is_domain(text: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
+    !text.is_empty() && text.chars().all(is_letter)
 }
 
 /// Returns the key by which a browser identifies a cookie (RFC 6265, 5.3): name, domain and path.
@@ -518,67 +679,10 @@ fn date_seconds(text: &str) -> Option<f64> {
     iso_seconds(text).or_else(|| cookie_seconds(text))
 }
 
-/// Returns the `Set-Cookie` fields of a host's response in a HAR that was recorded at `at_s` (seconds
-/// since 1970). If there are none, they are made from the response's list of cookies.
-pub fn har_set_cookies(response: &Json, host: &str, at_s: f64) -> Vec<String> {
-    let fields = fields(response, "set-cookie");
-    if fields.is_empty() {
-        let listed = response["cookies"].as_array().into_iter().flatten();
-        return listed
-            .filter_map(|cookie| listed_field(cookie, host, at_s))
-            .collect();
-    }
-    let fields = fields.iter().flat_map(|field| split_set_cookie(field));
-    fields.map(str::to_owned).collect()
-}
-
-/// Formats a cookie in the list of a HAR as a `Set-Cookie` field.
-///
-/// A list may name the host of a cookie that was set without `Domain`.
-fn listed_field(cookie: &Json, host: &str, at_s: f64) -> Option<String> {
-    let text = |name: &str| {
-        let text = cookie[name].as_str().filter(|text| !text.is_empty());
-        text.filter(|text| name != "domain" || !text.eq_ignore_ascii_case(host))
-    };
-    let flag = |name: &str| cookie[name].as_bool().unwrap_or(false);
-    let value = cookie["value"].as_str().unwrap_or_default();
-    let mut field = format!("{}={value}", cookie["name"].as_str()?);
-    for (name, key) in [
-        ("Domain", "domain"),
-        ("Path", "path"),
-        ("SameSite", "sameSite"),
-    ] {
-        field.extend(text(key).map(|value| format!("; {name}={value}")));
-    }
-    let date = text("expires").filter(|date| !date.eq_ignore_ascii_case("session"));
-    field.extend(date.map(|date| match date_seconds(date) {
-        Some(expiry_s) => format!("; Max-Age={}", (expiry_s - at_s).round()),
-        None => format!("; Expires={date}"),
-    }));
-    for (name, key) in [("Secure", "secure"), ("HttpOnly", "httpOnly")] {
-        field.extend(flag(key).then(|| format!("; {name}")));
-    }
-    Some(field)
-}
-
-/// Returns the values of a field of a request or a response in a HAR.
-fn fields(message: &Json, name: &str) -> Vec<String> {
-    let headers = message["headers"].as_array().into_iter().flatten();
-    let is_named = |header: &&Json| {
-        let its_name = header["name"].as_str();
-        its_name.is_some_and(|its_name| its_name.eq_ignore_ascii_case(name))
-    };
-    let values = headers.filter(is_named).filter_map(|h| h["value"].as_str());
-    // Firefox joins multiple fields with line breaks.
-    values.flat_map(str::lines).map(str::to_owned).collect()
-}
-
 /// Returns the size in bytes of a request's HTTP/1.1 head without its cookies.
 fn other_bytes(request: &Json, url: &Url) -> Option<usize> {
-    let headers = request["headers"].as_array()?;
     let mut bytes = 0;
-    for header in headers {
-        let (name, value) = (header["name"].as_str()?, header["value"].as_str()?);
+    for (name, value) in har::fields(request)? {
         if name.starts_with(':') || name.eq_ignore_ascii_case("cookie") {
             continue;
         }

@@ -3,12 +3,14 @@
 
 pub mod cookie;
 pub mod input;
+pub(crate) mod listed;
 pub mod owner;
 pub mod wire;
 
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{AuditObject, Class, Value, counted};
+use crate::wording;
 use cookie::{Attributes, Cookie, CookieRequest, RequestKind, SentCookie, default_path};
 use input::CookieObservation;
 use lab_model::Unit;
@@ -20,6 +22,9 @@ use std::collections::HashMap;
 ///
 /// This is the Ethernet MTU of 1,500 bytes minus the headers of IPv6 (40) and of TCP with timestamps (32).
 pub const PACKET: usize = 1428;
+
+/// The maximum time for which browsers keep a cookie, in seconds.
+const MAX_LIFETIME_S: f64 = 400.0 * 86_400.0;
 
 /// The name that reports use for a host without a name in the input.
 const UNNAMED: &str = "an unnamed host";
@@ -330,7 +335,7 @@ fn cookie_object(cookie: &Cookie, owner: &Owner, uses: &CookieUse) -> AuditObjec
     let stat = uses.requests[RequestKind::Static as usize];
     object.set("static_requests", Value::count(stat as u64, "requests"));
     object.set("static_bytes", Value::bytes(uses.static_bytes as u64));
-    object.set("copies", Value::count(uses.copies.max(1) as u64, "cookies"));
+    object.set("copies", Value::count(uses.copies as u64, "cookies"));
     let line = set_line(cookie, &cookie.path, is_http_only(cookie, login));
     object.set("set_line", Value::Word(line));
     object
@@ -353,14 +358,29 @@ fn set_attributes(cookie: &Cookie, object: &mut AuditObject) {
     object.set("secure", Value::Flag(attributes.secure));
     object.set("http_only", Value::Flag(attributes.http_only));
     let same_site = attributes.same_site().unwrap_or("not specified");
-    object.set("same_site", Value::word(same_site));
-    object.set_some(
-        "lifetime",
-        attributes.lifetime_s.map(|s| Value::ns(s * 1e9)),
-    );
+    let same_site = match attributes.is_same_site_unknown {
+        true => Value::Unknown(wording::NO_SAME_SITE.into()),
+        false => Value::word(same_site),
+    };
+    object.set("same_site", same_site);
+    object.set_some("lifetime", lifetime(attributes));
     object.set_some("ignored", attributes.ignored.map(Value::word));
     let is_kept = cookie.keeps_prefix(attributes);
     object.set("prefix_kept", Value::Flag(is_kept));
+}
+
+/// Returns the lifetime of a cookie, or `None` for a cookie of the browser session.
+///
+/// An uncertain lifetime is a number only if it certainly exceeds what browsers allow.
+fn lifetime(attributes: &Attributes) -> Option<Value> {
+    let value = attributes.lifetime_s.map(|s| Value::ns(s * 1e9));
+    let Some(doubt) = attributes.lifetime_doubt else {
+        return value;
+    };
+    let is_long = |seconds: f64| doubt.min_lifetime_s(seconds) > MAX_LIFETIME_S;
+    let unknown = || Value::Unknown(wording::doubtful_lifetime(doubt).into());
+    let certain = value.filter(|_| attributes.lifetime_s.is_some_and(is_long));
+    Some(certain.unwrap_or_else(unknown))
 }
 
 /// Formats a line such as `Set-Cookie: sid=…; Path=/; Secure; HttpOnly; SameSite=Lax`.
@@ -372,7 +392,11 @@ fn set_line(cookie: &Cookie, path: &str, http_only: bool) -> String {
     let path = path.unwrap_or("/");
     let http_only = if http_only { "; HttpOnly" } else { "" };
     let same_site = cookie.attributes.as_ref().and_then(Attributes::same_site);
-    let same_site = same_site.unwrap_or("Lax");
+    let is_unknown = cookie
+        .attributes
+        .as_ref()
+        .is_some_and(|a| a.is_same_site_unknown);
+    let same_site = same_site.unwrap_or(if is_unknown { "…" } else { "Lax" });
     format!("Set-Cookie: {name}=…; Path={path}; Secure{http_only}; SameSite={same_site}")
 }
 
@@ -702,6 +726,7 @@ fn attribute_text(cookie: &Cookie) -> String {
         words.push(attributes.same_site.clone());
     }
     words.push(match attributes.lifetime_s {
+        _ if matches!(lifetime(attributes), Some(Value::Unknown(_))) => "lifetime unknown".into(),
         Some(s) if s <= 0.0 => "expired".into(),
         Some(s) => Value::ns(s * 1e9).text(),
         None => "session".into(),

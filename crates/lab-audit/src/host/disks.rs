@@ -45,6 +45,15 @@ pub const DISK: Class = Class {
             "times that an NVMe disk could not read or verify data",
         ),
         (
+            "uncorrected",
+            "errors that the disk could not correct in its lifetime",
+        ),
+        (
+            "self_test",
+            "the failed self-test, or none if no self-test failed recently",
+        ),
+        ("logged_errors", "whether the disk logged errors"),
+        (
             "too_hot",
             "whether the disk reports a temperature outside its limits",
         ),
@@ -187,14 +196,15 @@ fn set_health(smart: Result<Smart, String>, disk: &mut AuditObject) {
         Ok(smart) => smart,
         Err(reason) => return disk.set_unknown(&NAMES, &format!("{reason}.")),
     };
-    let reason = if smart.unnamed {
-        "smartctl does not know this model, so the meaning of its attributes is uncertain; try `update-smart-drivedb`."
-    } else {
-        "This model has no attribute for this value."
-    };
-    let or_unknown = |value: Option<Value>| value.unwrap_or(Value::Unknown(reason.into()));
+    let or_unknown = |value: Option<Value>| value.unwrap_or_else(|| unknown(&smart));
     let failing = smart.failing.map(Value::Flag);
-    let no_status = || Value::Unknown("smartctl shows no health status of this disk.".into());
+    let no_status = || {
+        let said = smart.reason.as_ref().map(|reason| format!(" {reason}."));
+        let said = said.unwrap_or_default();
+        Value::Unknown(format!(
+            "smartctl shows no health status of this disk.{said}"
+        ))
+    };
     disk.set("failing", failing.unwrap_or_else(no_status));
     disk.set("worn", worn(&smart).unwrap_or_else(|| or_unknown(None)));
     disk.set_some("spare", smart.spare.map(Value::fraction));
@@ -203,22 +213,59 @@ fn set_health(smart: Result<Smart, String>, disk: &mut AuditObject) {
         None => {
             let sectors = smart.bad_sectors;
             let sectors = sectors.map(|n| Value::count(n, "sectors"));
-            disk.set("bad_sectors", or_unknown(sectors));
+            let unclear = smart.unclear_bad_blocks.as_deref();
+            let unclear = unclear.map(|attribute| unclear_value("bad blocks", attribute));
+            disk.set("bad_sectors", or_unknown(sectors.or(unclear)));
         }
     }
     let written = smart.written.map(|n| Value::bytes(n as u64));
     disk.set("written", written.unwrap_or(Value::word("not reported")));
+    set_errors(&smart, disk);
     set_warnings(&smart, disk);
+}
+
+/// Returns an unknown value, with the reason why a disk does not show it.
+fn unknown(smart: &Smart) -> Value {
+    const UNNAMED: &str = "smartctl does not know this model, so the meaning of its attributes is \
+        uncertain; try `update-smart-drivedb`.";
+    const NO_ATTRIBUTE: &str =
+        "This model has no attribute that benchlab understands for this value.";
+    // Without attributes, the reason of smartctl is the only one.
+    let own = match smart.unnamed {
+        true => Some(UNNAMED),
+        false => Some(NO_ATTRIBUTE).filter(|_| smart.reason.is_none() || smart.warnings.is_some()),
+    };
+    let said = smart.reason.as_ref().map(|reason| format!("{reason}."));
+    let reasons = own.map(str::to_owned).into_iter().chain(said);
+    let reason = reasons.collect::<Vec<String>>().join(" ");
+    Value::Unknown(reason)
+}
+
+/// Returns an unknown value for which there is an attribute whose unit or meaning is not known.
+fn unclear_value(subject: &str, attribute: &str) -> Value {
+    Value::Unknown(format!(
+        "This model has an attribute for {subject}, {attribute}, but its unit or meaning is not \
+        known here."
+    ))
+}
+
+/// Sets the errors that the disk counted or logged, and its failed self-test.
+fn set_errors(smart: &Smart, disk: &mut AuditObject) {
+    let uncorrected = smart.uncorrected.map(|n| Value::count(n, "errors"));
+    disk.set_some("uncorrected", uncorrected);
+    let self_test = smart.failed_self_test.as_deref().map(|test| match test {
+        "" => Value::word("none"),
+        test => Value::word(test),
+    });
+    disk.set_some("self_test", self_test);
+    disk.set_some("logged_errors", smart.logged_errors.map(Value::Flag));
 }
 
 /// Returns the used fraction of the endurance, or the reason why the attribute that shows it cannot
 /// be interpreted. Returns `None` without such an attribute.
 fn worn(smart: &Smart) -> Option<Value> {
-    let unclear = smart.unclear_wear.as_ref().map(|attribute| {
-        Value::Unknown(format!(
-            "This model has an attribute for the wear, {attribute}, but its unit or meaning is not known here."
-        ))
-    });
+    let unclear = smart.unclear_wear.as_deref();
+    let unclear = unclear.map(|attribute| unclear_value("the wear", attribute));
     smart.worn.map(Value::fraction).or(unclear)
 }
 

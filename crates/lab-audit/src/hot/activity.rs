@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_lies_below_its_mount_point() {
+    fn a_directory_is_below_its_mount_point() {
         let mounts = ["/", "/srv/shop/data"].map(PathBuf::from);
         let scope = WatchedFolders::new(Path::new("/srv"), mounts.into());
         let folder_of = |path: &str| {

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_findmnt_escaped_is_read() {
+    fn a_name_that_findmnt_escaped_is_decoded() {
         assert_eq!(unescape(r"/mnt/my\x20ssd\x5cx"), r"/mnt/my ssd\x");
         assert_eq!(unescape(r"/mnt/\xc3\xa4"), "/mnt/ä");
         assert_eq!(unescape(r"/mnt/\xyz"), r"/mnt/\xyz");

@@ -148,7 +148,7 @@ pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
         (Placement::Fast, format!("to {mount}")),
         (Placement::Slow, format!("off {mount}")),
         (Placement::Memory, "to memory".into()),
-        (Placement::NoRoom, "with no room there".into()),
+        (Placement::NoRoom, "left in place for lack of space".into()),
     ];
     let move_text = |(placement, direction): (Placement, String)| {
         let moved = folders
@@ -492,12 +492,12 @@ pub(super) mod tests {
         );
         assign_placements(&mut folders, Some(fast().free), 1000 << 20);
         let expected = "The plan: 1 directory to /mnt/ssd, 1 directory to memory, 1 directory \
-            with no room there. ";
+            left in place for lack of space. ";
         assert_eq!(plan_sentence(&folders, &fast()), expected);
     }
 
     #[test]
-    fn the_years_of_a_disk_are_what_it_endures_by_what_is_written_a_day() {
+    fn the_lifetime_of_a_disk_is_its_endurance_divided_by_daily_writes() {
         let endurance = Endurance {
             left: 3650.0 * 10.0 * MIB,
             by: "a test",
@@ -507,6 +507,6 @@ pub(super) mod tests {
         let days = folder.fast_days_left().expect("days");
         assert!((days - 3650.0).abs() < 1e-6, "{days}");
         folder.activity.written = 0.0;
-        assert_eq!(folder.fast_days_left(), None, "nothing is written");
+        assert_eq!(folder.fast_days_left(), None, "no bytes are written");
     }
 }

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_files_tell_what_was_read_and_what_was_written() {
+    fn file_times_show_reads_and_writes() {
         let folder = tempfile::TempDir::new().expect("a folder");
         let under = folder.path();
         let began = SystemTime::now();
@@ -103,7 +103,7 @@ mod tests {
         let mut activities = Activities::new();
         assert!(
             scan(began, &scope, &mut activities),
-            "the scan was complete"
+            "the scan must be complete"
         );
         let activity_of = |name: &str| {
             let activity = activities.get(&under.join(name));

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_moves_there_is_no_script() {
+    fn without_directories_to_move_there_is_no_script() {
         let folders = [
             placed("/srv/a", Placement::Here),
             placed("/srv/b", Placement::Off),

@@ -556,7 +556,7 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, object: &mu
     );
 }
 
-/// Sets the value that shows if both addresses belong to the same machine, judging by their
+/// Sets the value that shows whether both addresses belong to the same machine, judging by their
 /// canonical and reverse names.
 fn set_ends([v4, v6]: &[AddressNames; 2], object: &mut AuditObject) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());
@@ -855,7 +855,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_behind_the_families_are_other_ends() {
+    fn different_names_of_the_families_are_different_machines() {
         let same_end = |v4: AddressNames, v6: AddressNames| {
             let mut object = AuditObject::new("pair", "a.example");
             set_ends(&[v4, v6], &mut object);
@@ -899,7 +899,7 @@ mod tests {
     }
 
     #[test]
-    fn happy_eyeballs_takes_the_first_family_unless_it_is_a_quarter_of_a_second_later() {
+    fn happy_eyeballs_prefers_the_first_family_unless_it_is_250_ms_slower() {
         let values = |times| happy_eyeballs_values(times, |_| {});
         let [fails, taken, reserve] = values([Some(11.0), Some(12.0)]);
         assert_eq!([&*fails, &*taken], ["no", "IPv6"]);

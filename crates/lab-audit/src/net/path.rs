@@ -119,7 +119,10 @@ mod tests {
             assert!(probes <= 12, "{probes}");
             let (reported, probes) = searched(limit, |_| EchoProbe::Refused(limit));
             assert_eq!(reported, path(OversizedPackets::Refused));
-            assert!(probes <= 4, "reported by a router: {probes}");
+            assert!(
+                probes <= 4,
+                "the router's report must shorten the search: {probes}"
+            );
             assert_eq!(
                 searched(limit, |_| EchoProbe::OwnLink).0,
                 path(OversizedPackets::OwnLink)

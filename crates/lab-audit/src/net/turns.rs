@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Turns on fixed addresses. A turn measures the TCP connection, the TLS handshake and the first
-//! byte. A separate test checks if large packets arrive.
+//! byte. A separate test checks whether large packets arrive.
 
 use super::names;
 use super::path::{self, Path};

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_s_address_is_one_word_of_a_command() {
+    fn a_servers_address_is_one_word_of_a_command() {
         let word = |text: &str| shell_word(&Url::parse(text).expect("a URL"));
         assert_eq!(word("https://www.a.example/"), "https://www.a.example/");
         assert_eq!(word("http://a/$(id)';id;'"), "'http://a/$(id)%27;id;%27'");

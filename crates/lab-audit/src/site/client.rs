@@ -3,6 +3,7 @@
 //! rate, and contacts only hosts that the user named.
 
 use super::tls::{TlsClient, TlsObservation, is_timeout};
+use crate::date::now;
 use lab_load::IpFamily;
 use lab_load::response::{MAX_HEAD, ResponseReader};
 use std::io::{self, Read, Write};
@@ -60,6 +61,11 @@ pub struct PageResponse {
     pub body: Vec<u8>,
     /// True if the response was recorded by a browser, which already decoded the body.
     pub is_decoded: bool,
+    /// True if the file in which a browser recorded the response contains no header fields. The
+    /// fields then are those of which the file contains the value in other places.
+    pub lacks_fields: bool,
+    /// The time at which the response was received, in seconds since 1970, or `None` if unknown.
+    pub received_s: Option<f64>,
     /// True if a header field continues over multiple lines (obs-fold).
     pub is_folded: bool,
     /// True if the body was longer than the limit or did not end in time.
@@ -240,6 +246,7 @@ impl Client {
             },
         };
         Ok(PageResponse {
+            received_s: Some(now()),
             tls,
             family: Some(family),
             ..response

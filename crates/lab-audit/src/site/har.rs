@@ -3,12 +3,13 @@
 
 use super::address::redact;
 use super::client::{MAX_BODY, PageResponse};
-use super::resource::{Resource, no_response_object};
+use super::resource::{Resource, codings, no_response_object};
 use super::server::{Redirects, describe_from_response};
 use super::visit::Site;
 use crate::cookies::cookie::split_set_cookie;
-use crate::cookies::input::{Collector, har_set_cookies};
-use crate::date::now;
+use crate::cookies::input::Collector;
+use crate::cookies::listed::set_cookies;
+use crate::har::{self, Har, HarEntry};
 use crate::value::{AuditObject, Value, counted};
 use crate::wording;
 use base64::Engine as _;
@@ -21,44 +22,55 @@ use url::Url;
 const MAX_ENTRIES: usize = 2000;
 
 /// An entry with its URL and its response.
-type EntryWithResponse<'a> = (Url, PageResponse, &'a Json);
+struct AnsweredEntry<'a> {
+    url: &'a Url,
+    response: PageResponse,
+    entry: &'a HarEntry,
+}
 
-/// The entries of a HAR.
+impl<'a> AnsweredEntry<'a> {
+    /// Returns `None` if the URL is invalid.
+    fn new(entry: &'a HarEntry) -> Option<AnsweredEntry<'a>> {
+        Some(AnsweredEntry {
+            url: entry.url.as_ref()?,
+            response: response(entry),
+            entry,
+        })
+    }
+}
+
+/// The entries of a HAR that are not redirects to the page.
 #[derive(Default)]
 struct Entries<'a> {
     /// The responses to GET requests over HTTP, which describe files.
-    answered: Vec<EntryWithResponse<'a>>,
+    answered: Vec<AnsweredEntry<'a>>,
     /// The GET requests without a response, with the reason.
-    failed: Vec<(Url, String)>,
+    failed: Vec<(&'a Url, String)>,
     /// The URLs of other entries, such as POST, OPTIONS (a CORS preflight), WebSocket and `data:`.
-    left_out: Vec<Url>,
+    left_out: Vec<&'a Url>,
     /// The number of requests without a response, with any method.
     unanswered: u64,
 }
 
 impl<'a> Entries<'a> {
-    fn new(entries: &'a [Json]) -> Entries<'a> {
+    fn new(entries: impl Iterator<Item = &'a HarEntry>) -> Entries<'a> {
         let mut all = Entries::default();
         for entry in entries {
-            let url = entry["request"]["url"].as_str();
-            if let Some(url) = url.and_then(|url| Url::parse(url).ok()) {
+            if let Some(url) = &entry.url {
                 all.add(url, entry);
             }
         }
         all
     }
 
-    fn add(&mut self, url: Url, entry: &'a Json) {
-        let method = entry["request"]["method"].as_str().unwrap_or("GET");
+    fn add(&mut self, url: &'a Url, entry: &'a HarEntry) {
+        let method = entry.json["request"]["method"].as_str().unwrap_or("GET");
         let is_get = method.eq_ignore_ascii_case("GET");
         if !matches!(url.scheme(), "http" | "https") {
             return self.left_out.push(url);
         }
-        match (status(&entry["response"]), is_get) {
-            (Ok(200..), true) => {
-                let response = response(&entry["response"]);
-                self.answered.push((url, response, entry));
-            }
+        match (status(&entry.json["response"]), is_get) {
+            (Ok(200..), true) => self.answered.extend(AnsweredEntry::new(entry)),
             (Ok(_), _) => self.left_out.push(url),
             (Err(reason), _) => {
                 self.unanswered += 1;
@@ -91,56 +103,60 @@ impl<'a> Entries<'a> {
 ///
 /// Returns an error if the text is not a HAR, or contains no response.
 pub fn of_har(text: &str) -> Result<(Url, Site), String> {
-    let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|e| wording::not_json(&e))?;
-    let entries = json["log"]["entries"].as_array();
-    let entries = entries.ok_or(wording::NO_HAR)?;
-    let examined = Entries::new(&entries[..entries.len().min(MAX_ENTRIES)]);
-    let answered = &examined.answered;
+    let har = Har::parse(text)?;
     let mut collector = Collector::new().map_err(|e| e.to_string())?;
-    if let Err(reason) = collector.text(text) {
-        return Err(reason.to_string());
-    }
-    let redirects = redirects(answered);
-    let redirect_count = redirects.count as usize;
-    let (url, page, entry) = answered.get(redirect_count).ok_or(wording::NO_RESPONSE)?;
-    let entries_after = answered[redirect_count..].iter();
+    collector.add_har(&har);
+    let choice = har.page().ok_or(wording::NO_RESPONSE)?;
+    let chain = choice.chain.iter().map(|index| &har.entries[*index]);
+    let chain: Vec<AnsweredEntry> = chain.filter_map(AnsweredEntry::new).collect();
+    let (page, first) = chain
+        .last()
+        .zip(chain.first())
+        .ok_or(wording::NO_RESPONSE)?;
+    let redirects = redirects(&chain);
+    let others = har.entries.iter().take(MAX_ENTRIES).enumerate();
+    let others = others.filter(|(index, _)| !choice.chain.contains(index));
+    let examined = Entries::new(others.map(|(_, entry)| entry));
     // A redirect is not a page, even if its target is not in the file.
-    let loaded = entries_after.skip(usize::from(page.redirect_target(url).is_some()));
-    let is_own = |other: &Url| other.host_str() == url.host_str();
-    let (own_entries, other_entries): (Vec<&EntryWithResponse>, Vec<&EntryWithResponse>) =
-        loaded.partition(|(other, ..)| is_own(other));
+    let is_page = page.response.redirect_target(page.url).is_none();
+    let is_own = |other: &Url| other.host_str() == page.url.host_str();
+    let (own_entries, other_entries): (Vec<&AnsweredEntry>, Vec<&AnsweredEntry>) = examined
+        .answered
+        .iter()
+        .partition(|other| is_own(other.url));
+    let own_entries = std::iter::once(page).filter(|_| is_page).chain(own_entries);
     let own_failed = examined.failed.iter().filter(|(other, _)| is_own(other));
     let failed = own_failed.map(|(url, reason)| no_response_object(url, reason));
-    let left_out_urls = examined.left_out.iter();
-    let other_urls = other_entries.iter().map(|(url, ..)| url);
+    let left_out_urls = examined.left_out.iter().copied();
+    let other_urls = other_entries.iter().map(|other| other.url);
     let other_urls =
         other_urls.chain(left_out_urls.filter(|other| other.has_host() && !is_own(other)));
-    let mut site = Site {
-        cookies: collector.done(),
-        resources: own_entries.into_iter().map(resource).collect(),
-        objects: server((url, page, entry), &redirects)
-            .into_iter()
-            .chain(failed)
-            .collect(),
-        others: other_urls.map(redact).collect(),
-        notes: examined.notes(),
-        ..Site::default()
-    };
-    let left_out = entries.len().saturating_sub(MAX_ENTRIES);
+    let mut notes = examined.notes();
+    let is_choice = har.entries.len() > 1;
+    let chosen = wording::page_of_har(choice.choice, choice.is_first).filter(|_| is_choice);
+    notes.extend(chosen.map(str::to_owned));
+    let left_out = har.entries.len().saturating_sub(MAX_ENTRIES);
     if left_out > 0 {
         let note = format!(
             "{} beyond the first {MAX_ENTRIES}: not examined.",
             counted(left_out as u64, "entry")
         );
-        site.notes.push(note);
+        notes.push(note);
     }
-    site.notes.push(
+    notes.push(
         "The site was read from a file without requests, so TLS versions, exposed paths, HEAD and further conditional \
          requests were not examined."
             .into(),
     );
-    Ok((answered[0].0.clone(), site))
+    let site = Site {
+        cookies: collector.done(),
+        resources: own_entries.map(resource).collect(),
+        objects: server(page, &redirects).into_iter().chain(failed).collect(),
+        others: other_urls.map(redact).collect(),
+        notes,
+        ..Site::default()
+    };
+    Ok((first.url.clone(), site))
 }
 
 /// Returns the status of a response, or the reason why there was no response.
@@ -160,8 +176,8 @@ fn status(response: &Json) -> Result<u16, String> {
 }
 
 /// Parses a response that has a status.
-fn response(response: &Json) -> PageResponse {
-    let headers = response["headers"].as_array().into_iter().flatten();
+fn response(entry: &HarEntry) -> PageResponse {
+    let response = &entry.json["response"];
     let version = response["httpVersion"].as_str().unwrap_or_default();
     let status = status(response).unwrap_or_default();
     let (mut body, lacks_body) = body(response);
@@ -170,10 +186,12 @@ fn response(response: &Json) -> PageResponse {
     let incomplete = response["_error"]
         .as_str()
         .filter(|error| !error.is_empty());
+    let recorded = har::fields(response);
     PageResponse {
         version: version.to_ascii_lowercase().replace("http/", ""),
         status,
-        fields: headers.filter_map(fields).flatten().collect(),
+        lacks_fields: recorded.is_none(),
+        fields: recorded.map_or_else(|| substitutes(response), sent_fields),
         // -1 means unknown.
         head_bytes: size(&response["headersSize"]).unwrap_or(0),
         lacks_body: lacks_body || status == 304 && body.is_empty(),
@@ -181,8 +199,26 @@ fn response(response: &Json) -> PageResponse {
         is_decoded: true,
         is_truncated: incomplete.is_some(),
         incomplete: incomplete.map(str::to_owned),
+        received_s: Some(entry.clock)
+            .filter(|c| c.doubt.is_none())
+            .map(|c| c.at_s),
         ..PageResponse::default()
     }
+}
+
+/// Returns the fields of which a HAR contains the value in other places.
+fn substitutes(response: &Json) -> Vec<(String, String)> {
+    let media = response["content"]["mimeType"].as_str();
+    // Chrome's name of an unknown type.
+    let media = media.filter(|media| !media.is_empty() && *media != "x-unknown");
+    let fields = [
+        ("content-type", media.map(str::to_owned)),
+        ("location", har::location(response)),
+    ];
+    let known = fields
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    known.collect()
 }
 
 /// Returns a size in bytes, or `None` if it is missing or -1, which means unknown.
@@ -210,20 +246,28 @@ fn body(response: &Json) -> (Vec<u8>, bool) {
 
 /// Restores the header fields as they were sent, because an exporter may have joined `Set-Cookie`
 /// fields.
-fn fields(header: &Json) -> Option<Vec<(String, String)>> {
-    let name = header["name"].as_str()?.to_ascii_lowercase();
-    let value = header["value"].as_str()?;
-    let values: Vec<&str> = match name.as_str() {
-        "set-cookie" => value.lines().flat_map(split_set_cookie).collect(),
-        _ => vec![value],
+fn sent_fields(fields: Vec<(String, String)>) -> Vec<(String, String)> {
+    let split = |(name, value): (String, String)| -> Vec<(String, String)> {
+        let name = name.trim().to_ascii_lowercase();
+        if name != "set-cookie" {
+            return vec![(name, value)];
+        }
+        let values = value.lines().flat_map(split_set_cookie);
+        values
+            .map(|value| (name.clone(), value.to_owned()))
+            .collect()
     };
-    let field = |value: &str| (name.clone(), value.to_owned());
-    Some(values.into_iter().map(field).collect())
+    fields.into_iter().flat_map(split).collect()
 }
 
-fn resource((url, response, entry): &EntryWithResponse) -> Resource {
+fn resource(answered: &AnsweredEntry) -> Resource {
+    let AnsweredEntry {
+        url,
+        response,
+        entry,
+    } = answered;
     let mut resource = Resource::new(url, response);
-    let json = &entry["response"];
+    let json = &entry.json["response"];
     let decoded = size(&json["content"]["size"]).filter(|size| *size > 0);
     let sent = sent_bytes(response, json);
     let was_cached = sent == Some(0) && decoded.is_some();
@@ -234,6 +278,7 @@ fn resource((url, response, entry): &EntryWithResponse) -> Resource {
             resource.has_unnamed_coding = true;
             None
         }
+        (Some(_), None) if response.lacks_fields => Some(Err(wording::NO_CODING.into())),
         (Some(_), _) if response.lacks_body => Some(Err(wording::NO_BODY.into())),
         (Some(Ok(saved)), Some(sent)) => Some(Ok(saved.min(sent))),
         (saved, _) => saved,
@@ -243,7 +288,8 @@ fn resource((url, response, entry): &EntryWithResponse) -> Resource {
         resource.revalidated = Ok(304);
     }
     let host = url.host_str().unwrap_or_default();
-    resource.set_cookies = har_set_cookies(json, host, now());
+    let set_cookies = set_cookies(json, host, entry.clock).fields.into_iter();
+    resource.set_cookies = set_cookies.map(|field| field.text).collect();
     resource
 }
 
@@ -253,7 +299,7 @@ fn sent_bytes(response: &PageResponse, json: &Json) -> Option<usize> {
         return Some(0);
     }
     let content = &json["content"];
-    let has_coding = response.field("content-encoding").is_some();
+    let has_coding = !codings(response).is_empty();
     // Chrome's size of the whole response. With HTTP/2, the size of the head is unknown.
     let transferred = size(&json["_transferSize"]);
     let decoded = size(&content["size"]);
@@ -262,7 +308,9 @@ fn sent_bytes(response: &PageResponse, json: &Json) -> Option<usize> {
     let compressed = || size(&Json::from(decoded? as f64 - compressed_by?));
     let uncompressed = || {
         let body = (!response.lacks_body).then_some(response.body.len());
-        decoded.or(body).filter(|_| !has_coding)
+        decoded
+            .or(body)
+            .filter(|_| !has_coding && !response.lacks_fields)
     };
     size(&json["bodySize"])
         .or(transferred.map(|all| all.saturating_sub(response.head_bytes)))
@@ -270,45 +318,43 @@ fn sent_bytes(response: &PageResponse, json: &Json) -> Option<usize> {
         .or_else(uncompressed)
 }
 
-/// Returns the redirects before the page.
-fn redirects(answered: &[EntryWithResponse]) -> Redirects {
+/// Returns the redirects before the page, which is the last entry of the chain.
+fn redirects(chain: &[AnsweredEntry]) -> Redirects {
     let mut redirects = Redirects::default();
-    let target_of = |(url, response, _): &EntryWithResponse| response.redirect_target(url);
-    for pair in answered
-        .windows(2)
-        .take_while(|pair| target_of(&pair[0]).is_some())
-    {
+    for pair in chain.windows(2) {
         redirects.count += 1;
-        redirects.path.push(redact(&pair[1].0));
-        redirects.to_https |= pair[0].0.scheme() == "http" && pair[1].0.scheme() == "https";
-        redirects.is_loop |= pair[0].0 == pair[1].0;
+        redirects.path.push(redact(pair[1].url));
+        redirects.to_https |= pair[0].url.scheme() == "http" && pair[1].url.scheme() == "https";
     }
-    let page = answered.get(redirects.count as usize);
-    let unfollowed = page.and_then(|page| Some((page.0.host_str(), target_of(page)?)));
-    let elsewhere = unfollowed.filter(|(host, unfollowed)| unfollowed.host_str() != *host);
-    redirects.elsewhere = elsewhere.map(|(_, unfollowed)| unfollowed);
+    let page = chain.last();
+    let unfollowed = page.and_then(|page| page.response.redirect_target(page.url));
+    let was_visited = |url: &Url| chain.iter().any(|entry| entry.url == url);
+    redirects.is_loop = unfollowed.as_ref().is_some_and(was_visited);
+    let page_host = page.and_then(|page| page.url.host_str());
+    redirects.elsewhere = unfollowed.filter(|to| to.host_str() != page_host);
     redirects
 }
 
 /// Describes the server of the page. Returns `None` if the file does not contain the response's fields.
-fn server(
-    (url, response, entry): (&Url, &PageResponse, &Json),
-    redirects: &Redirects,
-) -> Option<AuditObject> {
-    if response.fields.is_empty() {
+fn server(page: &AnsweredEntry, redirects: &Redirects) -> Option<AuditObject> {
+    let AnsweredEntry {
+        url,
+        response,
+        entry,
+    } = page;
+    if response.lacks_fields {
         return None;
     }
     let mut object = describe_from_response(url, response, redirects);
     // The file shows the protocol and the address that the browser used, but no other protocols and
     // addresses that the server supports.
-    let version = entry["response"]["httpVersion"]
-        .as_str()
-        .unwrap_or_default();
+    let version = &entry.json["response"]["httpVersion"];
+    let version = version.as_str().unwrap_or_default();
     if ["h2", "http/2", "http/2.0", "h3", "http/3"].contains(&version.to_ascii_lowercase().as_str())
     {
         object.set("http2", Value::Flag(true));
     }
-    let address = entry["serverIPAddress"].as_str().unwrap_or_default();
+    let address = entry.json["serverIPAddress"].as_str().unwrap_or_default();
     let families: &[&str] = match address.trim_matches(['[', ']']).parse() {
         Ok(IpAddr::V4(_)) => &["ipv4_address", "ipv4"],
         Ok(IpAddr::V6(_)) => &["ipv6_address", "ipv6"],

@@ -8,7 +8,8 @@ use url::Url;
 /// The security settings in a page's HTML.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Safety {
-    /// The Content-Security-Policy in a `<meta http-equiv>` element. Empty if there is none.
+    /// The Content-Security-Policies in `<meta http-equiv>` elements, separated by commas. Empty if
+    /// there is none.
     pub policy: String,
     /// Scripts and style sheets from other hosts without an integrity hash (W3C, Subresource Integrity).
     pub unpinned: Vec<Url>,
@@ -27,7 +28,10 @@ pub fn safety(html: &str, page: &Url) -> Safety {
         };
         let reference = match tag.name.as_slice() {
             b"meta" if has_value("http-equiv", "content-security-policy") => {
-                safety.policy = attribute("content").unwrap_or_default();
+                if !safety.policy.is_empty() {
+                    safety.policy.push_str(", ");
+                }
+                safety.policy += &attribute("content").unwrap_or_default();
                 None
             }
             b"script" => attribute("src"),
@@ -120,6 +124,11 @@ mod tests {
             ["https://b.example/x.js", "https://c.example/s.css"]
         );
         assert_eq!(safety("", &page), Safety::default());
+        let two = html.replace(
+            "<script src=/own.js>",
+            "<meta http-equiv=Content-Security-Policy content=img-src>",
+        );
+        assert_eq!(safety(&two, &page).policy, "default-src 'self', img-src");
     }
 
     #[test]

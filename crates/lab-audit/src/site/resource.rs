@@ -6,9 +6,10 @@ use super::client::{MAX_BODY, PageResponse};
 use super::served::served_by;
 use crate::date::unix_seconds;
 use crate::value::{AuditObject, Class, Value};
+use crate::wording;
 use flate2::Compression;
 use flate2::read::GzEncoder;
-use lab_load::content_coding::ContentCoding;
+use lab_load::content_coding::{ContentCoding, DecodedBody};
 use std::io::Read;
 use url::{Position, Url};
 
@@ -42,9 +43,16 @@ pub const RESOURCE: Class = Class {
         ("typed", "whether there is a media type"),
         ("charset", "whether text specifies its encoding"),
         ("encoding", "content coding"),
+        (
+            "decodable",
+            "whether the body has the format that Content-Encoding names",
+        ),
         ("compressible", "whether compression is worth trying"),
         ("bytes", "bytes of the body as sent"),
-        ("incomplete", "why the body is incomplete, or no"),
+        (
+            "incomplete",
+            "why the body is incomplete; no if it is complete",
+        ),
         ("received", "bytes of an incomplete body"),
         ("saved", "bytes that gzip would save"),
         (
@@ -134,6 +142,10 @@ pub struct Resource {
     pub saved: Option<Result<usize, String>>,
     /// True if the body was sent compressed, although the recorded response has no Content-Encoding.
     pub has_unnamed_coding: bool,
+    /// True if the body has the format that Content-Encoding names. `None` if unknown.
+    is_decodable: Option<bool>,
+    /// True if the header fields are unknown.
+    lacks_fields: bool,
     /// The reason why the body is incomplete. `None` if its end was not examined.
     pub completeness: Option<Result<(), String>>,
     /// The Content-Length of the response.
@@ -170,11 +182,7 @@ impl Resource {
             .unwrap_or_default()
             .trim()
             .to_ascii_lowercase();
-        let encoding = response
-            .field("content-encoding")
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase();
+        let encoding = codings(response).join(", ");
         let outcome = Outcome::of_response(url, response);
         let is_plain_text = outcome == Outcome::Served
             && response.status != 304
@@ -206,6 +214,8 @@ impl Resource {
             bytes,
             saved,
             has_unnamed_coding: false,
+            is_decodable: is_decodable(response),
+            lacks_fields: response.lacks_fields,
             completeness: match &response.incomplete {
                 Some(reason) => Some(Err(reason.clone())),
                 None if response.is_decoded => None,
@@ -239,7 +249,11 @@ impl Resource {
             object.set("unreadable", Value::word(reason));
             return object;
         }
-        object.set("served_by", Value::word(&self.served_by));
+        let served_by = match self.lacks_fields {
+            true => Value::Unknown(wording::NO_FIELDS.into()),
+            false => Value::word(&self.served_by),
+        };
+        object.set("served_by", served_by);
         object.set("status", Value::count(self.status.into(), ""));
         object.set("outcome", Value::word(self.outcome.name()));
         let target = self.leads_to.as_ref().map(address::redact);
@@ -256,12 +270,18 @@ impl Resource {
         if !(self.media.is_empty() && self.bytes == Ok(0)) {
             object.set("typed", Value::Flag(!self.media.is_empty()));
             object.set("type", Value::word(&self.media));
+            if self.lacks_fields && self.media.is_empty() {
+                object.set_unknown(&["typed", "type"], wording::NO_FIELDS);
+            }
         }
         // A 204 or 205 is the response to a call of a script, not a file.
         if self.outcome == Outcome::Served && !matches!(self.status, 204 | 205) {
             self.set_completeness(&mut object);
             self.set_content(&mut object);
             self.set_caching(&mut object);
+            if self.lacks_fields {
+                self.forget_fields(&mut object);
+            }
         }
         object
     }
@@ -275,6 +295,29 @@ impl Resource {
                 Value::Unknown(format!("The server refused the request: status {status}."))
             }
             _ => Value::Flag(false),
+        }
+    }
+
+    /// Sets the values that header fields show to unknown.
+    fn forget_fields(&self, object: &mut AuditObject) {
+        const NAMES: [&str; 7] = [
+            "encoding",
+            "cache",
+            "no_store",
+            "cacheable",
+            "lifetime",
+            "validator",
+            "revalidation",
+        ];
+        object.set_unknown(&NAMES, wording::NO_FIELDS);
+        if object.values.contains_key("charset") && !self.has_charset {
+            object.set_unknown(&["charset"], wording::NO_FIELDS);
+        }
+        if self.media.is_empty() {
+            object.set_unknown(&["compressible", "page"], wording::NO_FIELDS);
+        }
+        if self.set_cookies.is_empty() {
+            object.set_unknown(&["sets_cookies"], wording::NO_FIELDS);
         }
     }
 
@@ -305,6 +348,7 @@ impl Resource {
             coding => coding,
         };
         object.set("encoding", Value::word(coding));
+        object.set_some("decodable", self.is_decodable.map(Value::Flag));
         object.set("compressible", Value::Flag(is_compressible(&self.media)));
         let saved = self.saved.clone().map(|saved| saved.map(|n| n as u64));
         let saved = saved.map(|saved| Value::from_result(saved, Value::bytes));
@@ -373,6 +417,69 @@ pub fn no_response_object(url: &Url, reason: &str) -> AuditObject {
     object
 }
 
+/// Returns the content codings of a response in lowercase, in the order in which they were applied.
+///
+/// Other words in Content-Encoding, such as `identity`, `none` or `utf-8`, are not codings, so the
+/// body was sent as it is (RFC 9110, 8.4.1).
+pub fn codings(response: &PageResponse) -> Vec<String> {
+    const CODINGS: [&str; 9] = [
+        "gzip",
+        "x-gzip",
+        "br",
+        "zstd",
+        "deflate",
+        "compress",
+        "x-compress",
+        "dcb",
+        "dcz",
+    ];
+    let names = response.all("content-encoding").flat_map(|v| v.split(','));
+    let names = names.map(|name| name.trim().to_ascii_lowercase());
+    names
+        .filter(|name| CODINGS.contains(&name.as_str()))
+        .collect()
+}
+
+/// Decodes the body of a response.
+///
+/// # Errors
+///
+/// Returns a message if a coding is unknown, or if the body does not match it.
+fn decoded(response: &PageResponse) -> Result<DecodedBody, String> {
+    let mut body = DecodedBody {
+        bytes: response.body.clone(),
+        is_complete: true,
+    };
+    for coding in codings(response).iter().rev() {
+        let decoded = ContentCoding::parse(coding.as_bytes()).decode(&body.bytes, MAX_BODY as u64);
+        let decoded = decoded.ok_or_else(|| format!("unknown encoding `{coding}`"))?;
+        // A truncated body is decoded as far as possible.
+        if !decoded.is_complete && decoded.bytes.is_empty() && !body.bytes.is_empty() {
+            return Err(format!("the body cannot be decoded as `{coding}`"));
+        }
+        body = DecodedBody {
+            is_complete: body.is_complete && decoded.is_complete,
+            ..decoded
+        };
+    }
+    Ok(body)
+}
+
+/// Returns true if a body has the format that Content-Encoding names, or `None` if it has no coding
+/// or a coding that cannot be checked.
+fn is_decodable(response: &PageResponse) -> Option<bool> {
+    let is_checked = !response.is_decoded && !response.lacks_body && !response.body.is_empty();
+    let codings = codings(response);
+    let is_known =
+        |coding: &String| ContentCoding::parse(coding.as_bytes()) != ContentCoding::Unknown;
+    if !is_checked || codings.is_empty() || !codings.iter().all(is_known) {
+        return None;
+    }
+    let is_cut = response.is_truncated || response.body.len() >= MAX_BODY;
+    let is_whole = |body: &DecodedBody| body.is_complete || body.bytes.len() >= MAX_BODY;
+    Some(decoded(response).is_ok_and(|body| is_cut || is_whole(&body)))
+}
+
 /// Decodes the body of a response into text.
 ///
 /// # Errors
@@ -383,35 +490,55 @@ pub fn text(response: &PageResponse) -> Result<String, String> {
     if response.lacks_body {
         return Err("the HAR file does not contain its body".into());
     }
-    let body = &response.body[..];
-    let encoded = response
-        .field("content-encoding")
-        .filter(|_| !response.is_decoded);
-    let encoding = encoded.unwrap_or_default().trim().to_ascii_lowercase();
-    let coding = ContentCoding::parse(encoding.as_bytes());
-    let decoded = coding
-        .decode(body, MAX_BODY as u64)
-        .ok_or_else(|| format!("unknown encoding `{encoding}`"))?;
-    // A truncated body is decoded as far as possible.
-    if !decoded.is_complete && decoded.bytes.is_empty() && !body.is_empty() {
-        return Err(format!("the body cannot be decoded as `{encoding}`"));
+    let decoded = match response.is_decoded {
+        true => response.body.clone(),
+        false => decoded(response)?.bytes,
+    };
+    Ok(characters(&decoded, response))
+}
+
+/// Decodes UTF-16 by its byte order mark or by the media type (WHATWG, *Encoding*, 6.1), and any
+/// other encoding as UTF-8, because only ASCII characters matter here.
+fn characters(body: &[u8], response: &PageResponse) -> String {
+    let media = response.field("content-type").unwrap_or_default();
+    let media = media.to_ascii_lowercase().replace(['"', ' '], "");
+    let decode = |unit: fn([u8; 2]) -> u16| {
+        let units = body.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        let units: Vec<u16> = units.collect();
+        String::from_utf16_lossy(&units)
+    };
+    // A browser that saved a HAR may already have decoded the text.
+    let is_utf16 = media.contains("charset=utf-16") && body.contains(&0);
+    match body {
+        [0xff, 0xfe, ..] => decode(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => decode(u16::from_be_bytes),
+        _ if is_utf16 && media.contains("utf-16be") => decode(u16::from_be_bytes),
+        _ if is_utf16 => decode(u16::from_le_bytes),
+        _ => String::from_utf8_lossy(body).into_owned(),
     }
-    Ok(String::from_utf8_lossy(&decoded.bytes).into_owned())
+}
+
+/// Returns true for a response with a media type of HTML.
+pub fn is_html(response: &PageResponse) -> bool {
+    let media = response.field("content-type").unwrap_or_default();
+    media.to_ascii_lowercase().contains("html")
 }
 
 fn is_compressible(media: &str) -> bool {
-    const WORTH: [&str; 9] = [
+    const WORTH: [&str; 10] = [
         "application/javascript",
+        "application/x-javascript",
+        "application/ecmascript",
         "application/json",
+        "application/x-ndjson",
         "application/xml",
         "application/wasm",
-        "application/manifest+json",
-        "image/svg+xml",
+        "application/vnd.ms-fontobject",
         "font/ttf",
-        "application/xhtml+xml",
-        "application/ld+json",
+        "font/otf",
     ];
-    media.starts_with("text/") || WORTH.contains(&media)
+    let has_suffix = media.ends_with("+xml") || media.ends_with("+json");
+    media.starts_with("text/") || has_suffix || WORTH.contains(&media)
 }
 
 /// Returns the number of bytes that gzip saves at its default level.
@@ -439,7 +566,9 @@ fn lifetime(response: &PageResponse) -> Option<f64> {
     let max_age = directives.filter_map(age).next();
     max_age.or_else(|| {
         let expires = unix_seconds(response.field("expires")?).unwrap_or(0.0);
-        let date = response.field("date").and_then(unix_seconds)?;
+        let date = response.field("date").and_then(unix_seconds);
+        // A recipient of a response without Date adds the time of receipt (RFC 9110, 6.6.1).
+        let date = date.or(response.received_s)?;
         Some((expires - date).max(0.0))
     })
 }

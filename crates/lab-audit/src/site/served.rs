@@ -86,7 +86,7 @@ fn sets_session(response: &PageResponse) -> bool {
     };
     let mut fields = response.all("set-cookie");
     fields.any(|field| {
-        let set = set_cookie(field, "", "/", now(), &hasher);
+        let set = set_cookie(field, "", "/", now().into(), &hasher);
         set.is_some_and(|(cookie, _)| cookie.is_login())
     })
 }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_show_who_made_an_answer() {
+    fn fields_show_which_server_sent_a_response() {
         let server_of = |fields: &[(&str, &str)]| {
             let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
             served_by(&PageResponse {

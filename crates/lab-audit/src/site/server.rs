@@ -13,6 +13,7 @@ use crate::value::{AuditObject, Class, Value};
 use lab_load::IpFamily;
 use rustls::version::{TLS12, TLS13};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -72,6 +73,7 @@ pub const SERVER: Class = Class {
             "isolated",
             "whether the page restricts which pages share its window",
         ),
+        ("opener_policy", "Cross-Origin-Opener-Policy, or none"),
         (
             "unpinned",
             "scripts and style sheets from other hosts without a hash",
@@ -86,7 +88,12 @@ pub const SERVER: Class = Class {
             "framed",
             "whether the page specifies which sites may frame it",
         ),
-        ("referrer", "whether there is a Referrer-Policy"),
+        ("frame_options", "X-Frame-Options, or none"),
+        (
+            "referrer",
+            "whether there is a Referrer-Policy that hides the page's URL from other sites",
+        ),
+        ("referrer_policy", "Referrer-Policy, or none"),
         ("exposed", "served paths that should not be served"),
         ("exposed_what", "content of the exposed paths"),
         ("ajp", "whether the AJP port is open"),
@@ -447,14 +454,17 @@ fn set_response(url: &Url, page: &PageResponse, object: &mut AuditObject) {
 /// Sets the values that follow from the absence of a field to unknown: a 304 leaves out fields that
 /// the browser already has (RFC 9110, 15.4.5).
 fn forget_missing_fields(object: &mut AuditObject) {
-    const NAMES: [&str; 7] = [
+    const NAMES: [&str; 10] = [
         "csp",
+        "frame_options",
         "framed",
         "hsts",
         "isolated",
         "nosniff",
+        "opener_policy",
         "permissions",
         "referrer",
+        "referrer_policy",
     ];
     let missing = [Value::Flag(false), Value::word("none"), Value::ns(0.0)];
     for name in NAMES {
@@ -520,32 +530,121 @@ fn leads_to_tls(response: &PageResponse, url: &Url) -> Value {
 fn hsts_lifetime(page: &PageResponse) -> Value {
     let hsts = page.field("strict-transport-security").unwrap_or_default();
     let hsts = hsts.to_ascii_lowercase();
-    let age = hsts.split(';').find_map(|part| {
-        let age = part.trim().strip_prefix("max-age=")?.trim_matches('"');
+    let age = hsts.split([';', ',']).find_map(|part| {
+        let age = part.trim().strip_prefix("max-age")?.trim_start();
+        let age = age.strip_prefix('=')?.trim().trim_matches('"');
         resource::seconds(age)
     });
     Value::ns(age.unwrap_or(0.0) * 1e9)
 }
 
 fn set_security(page: &PageResponse, object: &mut AuditObject) {
-    let field = |name: &str| page.field(name);
-    let policy = field("content-security-policy")
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    object.set(
-        "permissions",
-        Value::Flag(field("permissions-policy").is_some()),
-    );
-    let isolated = field("cross-origin-opener-policy").is_some();
-    object.set("isolated", Value::Flag(isolated));
-    let nosniff =
-        field("x-content-type-options").is_some_and(|v| v.trim().eq_ignore_ascii_case("nosniff"));
+    let joined = |name: &str| page.all(name).collect::<Vec<&str>>().join(", ");
+    let word = |text: &str| match text.trim() {
+        "" => Value::word("none"),
+        text => Value::word(text),
+    };
+    let permissions = joined("permissions-policy");
+    object.set("permissions", Value::Flag(restricts_device(&permissions)));
+    let opener = joined("cross-origin-opener-policy");
+    object.set("isolated", Value::Flag(isolates_window(&opener)));
+    object.set("opener_policy", word(&opener));
+    let type_options = joined("x-content-type-options");
+    // Browsers use the first of multiple values (WHATWG, *Fetch*, 3.6).
+    let first = type_options.split(',').next().unwrap_or_default();
+    let nosniff = first.trim().eq_ignore_ascii_case("nosniff");
     object.set("nosniff", Value::Flag(nosniff));
-    object.set(
-        "framed",
-        Value::Flag(field("x-frame-options").is_some() || policy.contains("frame-ancestors")),
-    );
-    object.set("referrer", Value::Flag(field("referrer-policy").is_some()));
+    let frame_options = joined("x-frame-options");
+    let is_framed =
+        refuses_frames(&frame_options) || policies(page).iter().any(|policy| limits_frames(policy));
+    object.set("framed", Value::Flag(is_framed));
+    object.set("frame_options", word(&frame_options));
+    let referrer = joined("referrer-policy");
+    object.set("referrer", Value::Flag(hides_url(&referrer)));
+    object.set("referrer_policy", word(&referrer));
+}
+
+/// Returns true if a Permissions-Policy restricts at least one feature to fewer sites than all.
+fn restricts_device(policy: &str) -> bool {
+    let allowed = policy
+        .split(',')
+        .filter_map(|feature| feature.split_once('='));
+    let mut allowed = allowed.map(|(_, sites)| sites.split(';').next().unwrap_or_default().trim());
+    allowed.any(|sites| !matches!(sites, "*" | "(*)" | ""))
+}
+
+/// Returns true if a Cross-Origin-Opener-Policy separates the page from pages of other sites. More
+/// than one value is invalid, so browsers ignore it (WHATWG, *HTML*, 7.1.3).
+fn isolates_window(policy: &str) -> bool {
+    const ISOLATING: [&str; 3] = [
+        "same-origin",
+        "same-origin-allow-popups",
+        "noopener-allow-popups",
+    ];
+    let value = policy.split(';').next().unwrap_or_default().trim();
+    ISOLATING.contains(&value) && !policy.contains(',')
+}
+
+/// Returns true if an X-Frame-Options protects the page. Browsers refuse contradictory values, and
+/// ignore unknown values (WHATWG, *HTML*, 7.7).
+fn refuses_frames(options: &str) -> bool {
+    let values = options
+        .split(',')
+        .map(|value| value.trim().to_ascii_lowercase());
+    let values: BTreeSet<String> = values.filter(|value| !value.is_empty()).collect();
+    let has = |name: &str| values.contains(name);
+    match values.len() {
+        0 | 1 => has("deny") || has("sameorigin"),
+        _ => has("deny") || has("sameorigin") || has("allowall"),
+    }
+}
+
+/// Returns true if a Content-Security-Policy limits the sites that may frame the page.
+fn limits_frames(policy: &str) -> bool {
+    let open = ["*", "http:", "https:"];
+    let sources = directive(policy, &["frame-ancestors"]);
+    sources.is_some_and(|sources| !sources.iter().any(|source| open.contains(source)))
+}
+
+/// Returns true if a Referrer-Policy hides paths and queries from other sites. The last value that
+/// browsers know applies (W3C, *Referrer Policy*, 8.1).
+fn hides_url(policy: &str) -> bool {
+    const HIDING: [&str; 6] = [
+        "no-referrer",
+        "same-origin",
+        "origin",
+        "strict-origin",
+        "origin-when-cross-origin",
+        "strict-origin-when-cross-origin",
+    ];
+    const REVEALING: [&str; 2] = ["unsafe-url", "no-referrer-when-downgrade"];
+    let mut values = policy
+        .split(',')
+        .map(|value| value.trim().to_ascii_lowercase());
+    let is_known = |value: &String| [&HIDING[..], &REVEALING].concat().contains(&value.as_str());
+    values
+        .rfind(is_known)
+        .is_some_and(|value| HIDING.contains(&value.as_str()))
+}
+
+/// Returns the Content-Security-Policies in the header, in lowercase. A field can contain multiple
+/// policies, separated by commas.
+fn policies(page: &PageResponse) -> Vec<String> {
+    let policies = page
+        .all("content-security-policy")
+        .flat_map(|field| field.split(','));
+    policies.map(str::to_ascii_lowercase).collect()
+}
+
+/// Returns the sources of the first of these directives that a policy contains.
+fn directive<'p>(policy: &'p str, names: &[&str]) -> Option<Vec<&'p str>> {
+    let directives = policy.split(';').map(str::split_whitespace);
+    let directives: Vec<(&str, Vec<&str>)> = directives
+        .filter_map(|mut words| Some((words.next()?, words.collect())))
+        .collect();
+    let find = |name: &&str| directives.iter().find(|(own, _)| own == name);
+    let found = names.iter().find_map(find);
+    found.map(|(_, sources)| sources.clone())
 }
 
 /// Sets the protection against malicious scripts by the page's policy and HTML. `html` is an error
@@ -554,18 +653,15 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, object: &mut Aud
     let unreadable =
         |reason: &String| Value::Unknown(format!("The page cannot be read: {reason}."));
     let html_policy = html.as_ref().map_or("", |safety| &safety.policy);
-    let policies = page.all("content-security-policy").chain([html_policy]);
-    let policies: Vec<String> = policies.map(str::to_ascii_lowercase).collect();
+    let mut policies = policies(page);
+    policies.extend(html_policy.split(',').map(str::to_ascii_lowercase));
     let csp = match (script_policy(&policies), html) {
         // A policy in the HTML can only add restrictions to the policy in the header.
         (csp @ "restricts scripts", _) | (csp, Ok(_)) => Value::word(csp),
         (_, Err(reason)) => unreadable(reason),
     };
     object.set("csp", csp);
-    let is_html = page
-        .field("content-type")
-        .is_some_and(|t| t.contains("html"));
-    if !is_html {
+    if !resource::is_html(page) {
         return;
     }
     let of_unpinned = |value: &dyn Fn(&[Url]) -> Value| match html {
@@ -585,44 +681,41 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, object: &mut Aud
 
 /// Returns the effect of the policies on scripts, which the strictest policy determines (CSP Level
 /// 3). The scores follow Mozilla's Observatory.
+///
+/// Both `<script>` elements and attributes such as `onclick` contain inline scripts, for which
+/// there are separate directives.
 fn script_policy(policies: &[String]) -> &'static str {
-    let restricts_scripts = |policy: &String| {
-        let directives = policy
-            .split(';')
-            .map(|directive| directive.split_whitespace());
-        let mut directives: Vec<(&str, Vec<&str>)> = directives
-            .filter_map(|mut words| Some((words.next()?, words.collect())))
-            .collect();
-        // default-src applies to scripts if there is no script-src.
-        directives.sort_by_key(|(name, _)| *name != "script-src");
-        let relevant = directives.into_iter();
-        let mut relevant =
-            relevant.filter(|(name, _)| ["script-src", "default-src"].contains(name));
-        let (_, sources) = relevant.next()?;
-        let allows_inline = sources.contains(&"'unsafe-inline'");
-        let is_strict = |source: &&str| {
-            let prefixes = [
-                "'nonce-",
-                "'sha256-",
-                "'sha384-",
-                "'sha512-",
-                "'strict-dynamic'",
-            ];
-            prefixes.iter().any(|prefix| source.starts_with(prefix))
-        };
-        Some(!allows_inline || sources.iter().any(is_strict))
+    const OF_ELEMENTS: [&str; 3] = ["script-src-elem", "script-src", "default-src"];
+    const OF_ATTRIBUTES: [&str; 3] = ["script-src-attr", "script-src", "default-src"];
+    let policies: Vec<&String> = policies.iter().filter(|p| !p.trim().is_empty()).collect();
+    let restricted = |names: &[&str]| -> Vec<bool> {
+        let sources = policies
+            .iter()
+            .filter_map(|policy| directive(policy, names));
+        sources.map(|sources| refuses_inline(&sources)).collect()
     };
-    let outcomes: Vec<Option<bool>> = policies
-        .iter()
-        .filter(|p| !p.trim().is_empty())
-        .map(restricts_scripts)
-        .collect();
-    match outcomes.iter().flatten().max() {
-        _ if outcomes.is_empty() => "none",
-        None => "does not mention scripts",
-        Some(false) => "lets inline scripts run",
-        Some(true) => "restricts scripts",
+    let outcomes = [restricted(&OF_ELEMENTS), restricted(&OF_ATTRIBUTES)];
+    match outcomes {
+        _ if policies.is_empty() => "none",
+        outcomes if outcomes.iter().all(Vec::is_empty) => "does not mention scripts",
+        outcomes if outcomes.iter().all(|each| each.contains(&true)) => "restricts scripts",
+        _ => "lets inline scripts run",
     }
+}
+
+/// Returns true if a list of sources allows no inline script, or only those with a nonce or a hash.
+fn refuses_inline(sources: &[&str]) -> bool {
+    let is_strict = |source: &&str| {
+        let prefixes = [
+            "'nonce-",
+            "'sha256-",
+            "'sha384-",
+            "'sha512-",
+            "'strict-dynamic'",
+        ];
+        prefixes.iter().any(|prefix| source.starts_with(prefix))
+    };
+    !sources.contains(&"'unsafe-inline'") || sources.iter().any(is_strict)
 }
 
 fn connect(address: SocketAddr) -> Option<Timed> {
@@ -713,6 +806,80 @@ mod tests {
             policy_of(&[open, "default-src 'none'"]),
             "restricts scripts"
         );
+        let inline = "lets inline scripts run";
+        for (policy, expected) in [
+            (
+                "default-src 'self'; script-src-elem 'self' 'unsafe-inline'",
+                inline,
+            ),
+            (
+                "default-src 'self'; script-src-attr 'unsafe-inline'",
+                inline,
+            ),
+            ("script-src-elem 'self'", inline),
+            (
+                "script-src-elem 'self'; script-src-attr 'none'",
+                "restricts scripts",
+            ),
+            ("script-src 'unsafe-inline'; script-src 'self'", inline),
+        ] {
+            assert_eq!(policy_of(&[policy]), expected, "{policy}");
+        }
+    }
+
+    #[test]
+    fn values_that_protect_nothing_do_not_count() {
+        for (policy, expected) in [
+            ("same-origin", true),
+            ("same-origin; report-to=\"x\"", true),
+            ("same-origin-allow-popups", true),
+            ("unsafe-none", false),
+            ("same-origin, same-origin", false),
+            ("", false),
+        ] {
+            assert_eq!(isolates_window(policy), expected, "{policy}");
+        }
+        for (policy, expected) in [
+            ("no-referrer", true),
+            ("unsafe-url", false),
+            ("Unsafe-URL, strict-origin-when-cross-origin", true),
+            ("no-referrer, unsafe-url", false),
+            ("strict-origin, unknown", true),
+            ("no-referrer-when-downgrade", false),
+            ("unknown", false),
+            ("", false),
+        ] {
+            assert_eq!(hides_url(policy), expected, "{policy}");
+        }
+        for (options, expected) in [
+            ("DENY", true),
+            ("SameOrigin, sameorigin", true),
+            ("ALLOWALL", false),
+            ("ALLOW-FROM https://a.example", false),
+            ("DENY, ALLOWALL", true),
+            ("a, b", false),
+            ("", false),
+        ] {
+            assert_eq!(refuses_frames(options), expected, "{options}");
+        }
+        for (policy, expected) in [
+            ("frame-ancestors 'none'", true),
+            ("default-src *; frame-ancestors a.example", true),
+            ("frame-ancestors", true),
+            ("frame-ancestors *", false),
+            ("frame-ancestors https:", false),
+            ("default-src 'self'", false),
+        ] {
+            assert_eq!(limits_frames(policy), expected, "{policy}");
+        }
+        for (policy, expected) in [
+            ("camera=()", true),
+            ("camera=*, microphone=(self)", true),
+            ("camera=*", false),
+            ("", false),
+        ] {
+            assert_eq!(restricts_device(policy), expected, "{policy}");
+        }
     }
 
     #[test]

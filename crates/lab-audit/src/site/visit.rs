@@ -192,10 +192,7 @@ impl<'a> SiteVisit<'a> {
     }
 
     fn load_files(&mut self, page_url: &Url, page: &PageResponse) {
-        let is_html = page
-            .field("content-type")
-            .is_some_and(|t| t.contains("html"));
-        if !is_html {
+        if !resource::is_html(page) {
             return;
         }
         let html = match resource::text(page) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! SMART data, which a disk records about itself: health, wear and total bytes written.
 
+mod errors;
 mod nvme;
 mod status;
 mod wear;
@@ -34,6 +35,8 @@ pub struct Smart {
     pub worn: Option<f64>,
     /// The attribute that shows the wear, if its unit or meaning is unknown.
     pub unclear_wear: Option<String>,
+    /// The attribute that counts bad blocks, if its unit or meaning is unknown.
+    pub unclear_bad_blocks: Option<String>,
     /// The remaining fraction of the spare blocks, 0 to 1.
     pub spare: Option<f64>,
     /// The number of sectors that were reallocated or cannot be read.
@@ -41,6 +44,16 @@ pub struct Smart {
     /// The number of times that an NVMe disk could not read or verify data. An error can concern
     /// multiple blocks, and the same block can cause multiple errors.
     pub media_errors: Option<u64>,
+    /// The number of errors that the disk could not correct, in its lifetime.
+    pub uncorrected: Option<u64>,
+    /// The failed self-test, or an empty text if no self-test failed after the last long self-test
+    /// that passed.
+    pub failed_self_test: Option<String>,
+    /// True if the disk logged errors.
+    pub logged_errors: Option<bool>,
+    /// The reasons that smartctl gives for data that it could not read, and the command that reads
+    /// the disks of a RAID controller.
+    pub reason: Option<String>,
     /// The number of bytes written over the disk's lifetime.
     pub written: Option<f64>,
     /// True if smartctl does not know the model. In that case, no attributes were read, because
@@ -76,6 +89,7 @@ impl Smart {
     fn is_empty(&self) -> bool {
         let other = Smart {
             temperature: None,
+            reason: None,
             ..self.clone()
         };
         other == Smart::default()
@@ -102,7 +116,8 @@ impl Smart {
             },
             (None, None, None) => Endurance {
                 left: assumed,
-                by: "assumed: 0.3 drive writes per day for five years, because SMART reports nothing",
+                by: "assumed: 0.3 drive writes per day for five years, because SMART shows neither \
+                    the wear nor the bytes written",
             },
         }
     }
@@ -117,6 +132,10 @@ fn by_smartctl(root: &Root, disk: &str) -> Result<Smart, String> {
         "--health",
         "--attributes",
         "--log=devstat",
+        // The wear of SAS disks. smartctl ignores logs that do not exist for the type of the disk.
+        "--log=ssd",
+        "--log=error",
+        "--log=selftest",
         &device,
     ];
     let text = root.output(&format!("smartctl-{disk}.json"), &words)?;
@@ -126,8 +145,15 @@ fn by_smartctl(root: &Root, disk: &str) -> Result<Smart, String> {
         serde_json::from_str(text).map_err(|_| "the output of smartctl is not JSON".to_owned())?;
     let smart = parse_smartctl(&json);
     if smart.is_empty() {
-        return Err(status::no_data_reason(&json));
+        return Err(status::no_data_reason(&json, disk));
     }
+    let is_volume = status::raid_advice(&json, disk).is_some();
+    let smart = Smart {
+        reason: status::partial_data_reason(&json, disk),
+        // The defects of a volume say nothing about the disks behind it.
+        bad_sectors: smart.bad_sectors.filter(|_| !is_volume),
+        ..smart
+    };
     Ok(smart)
 }
 
@@ -154,6 +180,7 @@ fn parse_smartctl(json: &Json) -> Smart {
     ];
     let is_named = json.get("ata_smart_attributes").is_none() || has_known_names(json);
     let worn = worn.into_iter().flatten().find(is_amount);
+    let bad_sectors = bad_sectors(json).or_else(|| json["scsi_grown_defect_list"].as_u64());
     Smart {
         failing: status::failing(json),
         too_hot: status::too_hot(json),
@@ -162,8 +189,13 @@ fn parse_smartctl(json: &Json) -> Smart {
         past_warnings: status::past_warnings(json),
         worn,
         unclear_wear: worn.map_or_else(|| wear::unclear_attribute(json), |_| None),
+        uncorrected: errors::uncorrected(json),
+        failed_self_test: errors::failed_self_test(json),
+        logged_errors: errors::logged_errors(json),
+        reason: None,
         spare: percent(&nvme["available_spare"]).filter(is_amount),
-        bad_sectors: bad_sectors(json).or_else(|| json["scsi_grown_defect_list"].as_u64()),
+        bad_sectors,
+        unclear_bad_blocks: bad_sectors.map_or_else(|| unclear_bad_blocks(json), |_| None),
         media_errors: nvme["media_errors"].as_u64(),
         written: written.into_iter().flatten().find(is_amount),
         unnamed: !is_named,
@@ -223,12 +255,49 @@ fn bad_sectors(json: &Json) -> Option<u64> {
         "Current_Pending_ECC_Cnt",
     ];
     const UNCORRECTABLE: [&str; 2] = ["Offline_Uncorrectable", "Uncorrectable_Sector_Ct"];
-    let reallocated = total(json, &REALLOCATED);
+    // Blocks that became bad later than in the factory. The first of two numbers is that of later
+    // blocks.
+    const LATER_BAD: [&str; 9] = [
+        "Bad_Blk_Ct_Lat/Erl",
+        "Bad_Bl_Ct_LATER_0_EARLY",
+        "Later_Bad_Block",
+        "Later_Bad_Block_Count",
+        "Later_Bad_Blk_Ct",
+        "Total_Later_Bad_Blk_Ct",
+        "Grown_Bad_Block_Count",
+        "Grown_Bad_Block_Ct",
+        "Grown_Bad_Blocks",
+    ];
+    // The same blocks can be counted by an attribute of each kind.
+    let reallocated = total(json, &REALLOCATED).max(total(json, &LATER_BAD));
     let unreadable = total(json, &PENDING).max(total(json, &UNCORRECTABLE));
     match (reallocated, unreadable) {
         (Some(a), Some(b)) => Some(a.saturating_add(b)),
         (a, b) => a.or(b),
     }
+}
+
+/// Returns the first attribute whose name suggests a count of bad blocks, for disks without an
+/// attribute whose meaning is known.
+fn unclear_bad_blocks(json: &Json) -> Option<String> {
+    const PARTS: [&str; 5] = ["bad_bl", "bad_cluster", "realloc", "retired", "defect"];
+    // Blocks that were bad in the factory.
+    const OTHER: [&str; 5] = ["initial", "factory", "max_", "min_", "rate"];
+    let is_candidate = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        has(&PARTS) && !has(&OTHER)
+    };
+    let mut attributes = named_attributes(json);
+    let unclear = attributes.find(|(name, _)| is_candidate(name));
+    unclear.map(|(name, attribute)| label(name, attribute))
+}
+
+/// Returns the ID and the name of an attribute, such as `231 SSD_Life_Left`.
+fn label(name: &str, attribute: &Json) -> String {
+    let id = attribute["id"].as_u64();
+    let id = id.map_or(String::new(), |id| format!("{id} "));
+    status::printable(&format!("{id}{name}"))
 }
 
 /// Returns the sum of the raw values of the attributes with these names. Returns `None` if the disk
@@ -348,6 +417,33 @@ mod tests {
     }
 
     #[test]
+    fn later_bad_blocks_are_counted_without_those_of_the_factory() {
+        let blocks = |attributes| {
+            let smart = parse_smartctl(&known_ssd(attributes));
+            (smart.bad_sectors, smart.unclear_bad_blocks)
+        };
+        assert_eq!(
+            blocks(&[(170, "Bad_Blk_Ct_Lat/Erl", 100, "37/12")]),
+            (Some(37), None)
+        );
+        assert_eq!(
+            blocks(&[(170, "Grown_Bad_Block_Ct", 100, "3")]),
+            (Some(3), None)
+        );
+        let both = [
+            (5, "Retired_Block_Count", 100, "37"),
+            (170, "Bad_Blk_Ct_Lat/Erl", 100, "37/12"),
+        ];
+        assert_eq!(blocks(&both), (Some(37), None));
+        let unclear = [
+            (163, "Initial_Bad_Block_Count", 100, "9"),
+            (170, "Early/Later_Bad_Blck_Ct", 100, "12 0 37"),
+        ];
+        let named = Some("170 Early/Later_Bad_Blck_Ct".to_owned());
+        assert_eq!(blocks(&unclear), (None, named));
+    }
+
+    #[test]
     fn sectors_that_two_attributes_count_are_counted_once() {
         let sectors = |reallocated: &str, pending: &str, uncorrectable: &str| {
             let disk = known_ssd(&[
@@ -368,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_a_model_that_smartctl_does_not_know_are_not_believed() {
+    fn attribute_names_of_unknown_models_are_ignored() {
         let mut json = known_ssd(&[
             (177, "Wear_Leveling_Count", 3, "60"),
             (241, "Total_LBAs_Written", 99, "4"),

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_is_read_as_the_specification_has_it() {
+    fn a_log_is_parsed_as_specified() {
         let mut page = [0; LOG];
         page[0] = 0b10; // The temperature is too high.
         page[1..3].copy_from_slice(&357_u16.to_le_bytes());

@@ -47,7 +47,9 @@ pub(super) fn temperature(json: &Json) -> Option<i64> {
 /// Returns `None` if the disk does not report warnings.
 pub(super) fn warnings(json: &Json) -> Option<Vec<String>> {
     if json["ata_smart_attributes"]["table"].is_array() {
-        return Some(attributes_failed(json, "now", "value"));
+        let mut warnings = attributes_failed(json, "now", "value");
+        warnings.extend(checksum_error(json));
+        return Some(warnings);
     }
     if let Some(warning) = critical_warning(json) {
         return Some(nvme::warnings(warning));
@@ -60,6 +62,21 @@ pub(super) fn warnings(json: &Json) -> Option<Vec<String>> {
     let is_warning = sense_code(json) == Some(ASC_WARNING) && !is_scsi_temperature(json);
     let text = status["scsi"]["ie_string"].as_str().unwrap_or("WARNING");
     Some(is_warning.then(|| printable(text)).into_iter().collect())
+}
+
+/// Returns smartctl's message about data with an invalid checksum, whose values may be wrong.
+fn checksum_error(json: &Json) -> Option<String> {
+    let all = json["smartctl"]["messages"].as_array();
+    let mut texts = all
+        .into_iter()
+        .flatten()
+        .filter_map(|message| message["string"].as_str());
+    let text = texts.find(|text| text.contains("checksum"))?;
+    let text = text.strip_prefix("Warning! ").unwrap_or(text);
+    Some(format!(
+        "smartctl says: {}",
+        printable(text.trim().trim_end_matches('.'))
+    ))
 }
 
 /// Returns the attributes that were at their thresholds earlier, but are not anymore.
@@ -109,11 +126,73 @@ fn attributes_failed(json: &Json, when: &str, value: &str) -> Vec<String> {
     failed.take(MAX_WARNINGS).map(label).collect()
 }
 
-/// Returns the reason for which smartctl shows nothing about the disk's health.
+/// Returns the reason why smartctl shows nothing about the disk's health.
 ///
-/// Its messages include hints that are not about the missing data, so they only count if there is
-/// no error and the disk supports SMART.
-pub(super) fn no_data_reason(json: &Json) -> String {
+/// smartctl's messages include hints that are not about the missing data, so messages count only if
+/// there is no error and the disk supports SMART.
+pub(super) fn no_data_reason(json: &Json, disk: &str) -> String {
+    match (raid_advice(json, disk), no_data_reason_of_smartctl(json)) {
+        (Some(advice), _) => advice,
+        (None, reason) => reason,
+    }
+}
+
+/// Returns the reasons that smartctl gives for data that is missing, although it shows other data,
+/// or the command for the disks of a RAID controller.
+pub(super) fn partial_data_reason(json: &Json, disk: &str) -> Option<String> {
+    let said = || {
+        let errors = messages(json, |severity| severity != Some("information"))?;
+        Some(format!("smartctl says: {errors}"))
+    };
+    raid_advice(json, disk).or_else(said)
+}
+
+/// Returns the command that reads the disks of a RAID controller, if the disk is a volume of one
+/// (smartctl(8), `--device`).
+pub(super) fn raid_advice(json: &Json, disk: &str) -> Option<String> {
+    const OPTIONS: [(&str, &str); 18] = [
+        ("PERC", "megaraid,N"),
+        ("MEGARAID", "megaraid,N"),
+        ("SERVERAID", "megaraid,N"),
+        ("MR9", "megaraid,N"),
+        ("MR8", "megaraid,N"),
+        ("RMS", "megaraid,N"),
+        ("RS2", "megaraid,N"),
+        ("RS3", "megaraid,N"),
+        ("AVAGO", "megaraid,N"),
+        ("LOGICAL VOLUME", "cciss,N"),
+        ("SMART ARRAY", "cciss,N"),
+        ("ADAPTEC", "aacraid,H,L,ID"),
+        ("ASR", "aacraid,H,L,ID"),
+        ("ARECA", "areca,N/E"),
+        ("ARC-", "areca,N/E"),
+        ("3WARE", "3ware,N"),
+        ("AMCC", "3ware,N"),
+        ("HIGHPOINT", "hpt,L/M/N"),
+    ];
+    let is_scsi = json["device"]["protocol"].as_str() == Some("SCSI");
+    let text = |name: &str| json[name].as_str().unwrap_or_default().to_ascii_uppercase();
+    let (vendor, product) = (text("scsi_vendor"), text("scsi_product"));
+    // A physical disk of a vendor such as DELL has the model of its manufacturer.
+    let model = format!("{vendor} {product} {}", text("scsi_model_name"));
+    let words: Vec<&str> = model.split_whitespace().collect();
+    let has_name = |name: &str| match name.contains(' ') {
+        true => model.contains(name),
+        false => words.iter().any(|word| word.starts_with(name)),
+    };
+    let own = OPTIONS
+        .iter()
+        .find(|(name, _)| has_name(name))
+        .filter(|_| is_scsi);
+    let (_, option) = own?;
+    let disk = format!("/dev/{disk}");
+    Some(format!(
+        "The disk is a volume of a RAID controller, which hides its disks; `smartctl --scan` may \
+        list them, and `smartctl -a -d {option} {disk}` shows one of them"
+    ))
+}
+
+fn no_data_reason_of_smartctl(json: &Json) -> String {
     let support = &json["smart_support"];
     let flag = |name: &str| support[name].as_bool();
     let mode = json["power_mode"]["ata_string"].as_str();
@@ -150,7 +229,7 @@ fn messages(json: &Json, is_requested: fn(Option<&str>) -> bool) -> Option<Strin
 }
 
 /// Removes control characters and shortens a text.
-fn printable(text: &str) -> String {
+pub(super) fn printable(text: &str) -> String {
     let characters = text.chars().filter(|c| !c.is_control());
     characters.take(MAX_MESSAGE_CHARS).collect()
 }
@@ -215,27 +294,59 @@ mod tests {
     }
 
     #[test]
-    fn smartctl_says_itself_why_it_shows_nothing() {
+    fn smartctl_reports_why_it_shows_nothing() {
         let message = |text: &str, severity: &str| json!({"smartctl": {"messages": [{"string": text, "severity": severity}]}});
         let bridge = "/dev/sdq: Unknown USB bridge [0x1234:0x5678 (0x100)]";
         assert_eq!(
-            no_data_reason(&message(bridge, "error")),
+            no_data_reason(&message(bridge, "error"), "sdq"),
             format!("smartctl says: {bridge}")
         );
         let text = "Smartctl open device: /dev/sda failed: Permission denied";
-        let denied = no_data_reason(&message(text, "error"));
+        let denied = no_data_reason(&message(text, "error"), "sda");
         assert!(denied.ends_with("failed: Permission denied"), "{denied}");
         let long = format!("\u{1b}[2J{}", "x".repeat(9999));
-        let hostile = no_data_reason(&message(&long, "error"));
+        let hostile = no_data_reason(&message(&long, "error"), "sda");
         assert!(
             hostile.len() < 300 && !hostile.contains('\u{1b}'),
             "{hostile}"
         );
         let standby = message("Device is in STANDBY mode, exit(2)", "information");
         assert_eq!(
-            no_data_reason(&standby),
+            no_data_reason(&standby, "sda"),
             "smartctl says: Device is in STANDBY mode, exit(2)"
         );
+    }
+
+    #[test]
+    fn a_volume_of_a_raid_controller_is_recognized() {
+        let volume = |vendor: &str, product: &str| {
+            let json = json!({"device": {"protocol": "SCSI"}, "scsi_vendor": vendor,
+                "scsi_product": product, "smart_support": {"available": false}});
+            no_data_reason(&json, "sdb")
+        };
+        for (vendor, product, option) in [
+            ("DELL", "PERC H730P Mini", "-d megaraid,N /dev/sdb`"),
+            ("LSI", "MR9361-8i", "-d megaraid,N"),
+            ("AVAGO", "MR9460", "-d megaraid,N"),
+            ("HP", "LOGICAL VOLUME", "-d cciss,N"),
+            ("HPE", "LOGICAL VOLUME", "-d cciss,N"),
+            ("Adaptec", "array0", "-d aacraid,H,L,ID"),
+            ("Areca", "ARC-1883-VOL#00", "-d areca,N/E"),
+            ("AMCC", "9650SE-4LP DISK", "-d 3ware,N"),
+        ] {
+            let reason = volume(vendor, product);
+            assert!(
+                reason.contains("RAID") && reason.contains(option),
+                "{reason}"
+            );
+        }
+        for (vendor, product) in [
+            ("SEAGATE", "ST1200MM0088"),
+            ("DELL", "MK1401GRRB"),
+            ("QEMU", "QEMU HARDDISK"),
+        ] {
+            assert_eq!(volume(vendor, product), "the disk does not support SMART");
+        }
     }
 
     #[test]
@@ -262,7 +373,7 @@ mod tests {
                 "smartctl shows no SMART data and gives no reason",
             ),
         ] {
-            assert_eq!(no_data_reason(&json), reason);
+            assert_eq!(no_data_reason(&json, "sda"), reason);
         }
     }
 }

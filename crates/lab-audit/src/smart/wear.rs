@@ -47,6 +47,7 @@ impl WearReading {
             | "SSD_Remaining_Life_Perc"
             | "Percent_Lifetime_Remain"
             | "Percent_Life_Remaining"
+            | "Sys_Percent_Life_Remain"
             | "Perc_Rated_Life_Remain"
             | "PCT_Life_Remaining"
             | "Remaining_Life"
@@ -58,6 +59,7 @@ impl WearReading {
                 let is_open = |used: &u64| *used == 0 && matches!(raw(attribute), Some(1..=99));
                 (WearKind::Life, left().filter(|used| !is_open(used)))
             }
+            "SSD_LifeLeft(0.01%)" => (WearKind::Life, hundredths_left(attribute)),
             // Intel's attribute (233) counts down. SanDisk's attribute with the same name (230) counts up, in other
             // units.
             "Media_Wearout_Indicator" => {
@@ -70,11 +72,10 @@ impl WearReading {
             | "DriveLife_Used%" => (WearKind::Life, raw(attribute).filter(|used| *used <= 255)),
             _ => return None,
         };
-        let id = id.map_or(String::new(), |id| format!("{id} "));
         Some(WearReading {
             kind,
             percent_used,
-            label: format!("{id}{name}"),
+            label: super::label(name, attribute),
         })
     }
 }
@@ -102,8 +103,42 @@ pub(super) fn used_fraction(json: &Json) -> Option<f64> {
 /// Returns the first attribute that shows the wear, but whose unit or meaning is unknown.
 pub(super) fn unclear_attribute(json: &Json) -> Option<String> {
     let mut readings = readings(json).into_iter();
-    let unclear = readings.find(|reading| reading.percent_used.is_none())?;
-    Some(unclear.label)
+    let unclear = readings.find(|reading| reading.percent_used.is_none());
+    let by_name = || {
+        let unclear = named_attributes(json).find(|(name, _)| suggests_wear(name));
+        unclear.map(|(name, attribute)| super::label(name, attribute))
+    };
+    unclear.map(|reading| reading.label).or_else(by_name)
+}
+
+/// Returns true if the name of an attribute suggests that it shows the wear in some unit.
+fn suggests_wear(name: &str) -> bool {
+    const PARTS: [&str; 11] = [
+        "lifeleft",
+        "life_left",
+        "life_remain",
+        "life_used",
+        "lifetime_left",
+        "lifetime_remain",
+        "lifetime_used",
+        "remaining_life",
+        "end_of_life",
+        "perc_write/erase",
+        "wear",
+    ];
+    // A part of a workload, and the life of capacitors.
+    const OTHER: [&str; 5] = ["workld", "capacitor", "supercap", "delta", "spare"];
+    let name = name.to_ascii_lowercase();
+    let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+    has(&PARTS) && !has(&OTHER)
+}
+
+/// Returns the used percentage from a raw value that holds the remaining life in hundredths of a
+/// percent, if it agrees with the normalized value.
+fn hundredths_left(attribute: &Json) -> Option<u64> {
+    let left = raw(attribute).filter(|left| *left <= 10_000)? / 100;
+    let agrees = normalized_value(attribute).is_some_and(|value| value.abs_diff(left) <= 1);
+    agrees.then(|| 100 - left)
 }
 
 fn readings(json: &Json) -> Vec<WearReading> {
@@ -235,6 +270,20 @@ pub(super) mod tests {
             Some("169 Remaining_Lifetime_Perc")
         );
         assert_eq!(unclear(&[(5, "Reallocated_Sector_Ct", 100, "0")]), None);
+        // SanDisk's percentage has another unit, and exceeds 100.
+        let sandisk = [(230, "Perc_Write/Erase_Count", 100, "9300")];
+        assert_eq!(worn(&sandisk), None);
+        assert_eq!(
+            unclear(&sandisk).as_deref(),
+            Some("230 Perc_Write/Erase_Count")
+        );
+        for other in [
+            "Workld_Media_Wear_Indic",
+            "Wear_Range_Delta",
+            "Capacitor_Life",
+        ] {
+            assert_eq!(unclear(&[(226, other, 100, "7")]), None, "{other}");
+        }
     }
 
     #[test]
@@ -267,6 +316,13 @@ pub(super) mod tests {
         );
         assert_eq!(worn(&[frozen, ambiguous]), None);
         assert_eq!(worn(&[frozen]), Some(0.0));
+        assert_eq!(
+            worn(&[(181, "Sys_Percent_Life_Remain", 4, "4")]),
+            Some(96.0)
+        );
+        // Hundredths of a percent.
+        assert_eq!(worn(&[(178, "SSD_LifeLeft(0.01%)", 5, "500")]), Some(95.0));
+        assert_eq!(worn(&[(178, "SSD_LifeLeft(0.01%)", 100, "500")]), None);
         // Other percentages behave the same.
         assert_eq!(worn(&[(248, "Remaining_Life", 100, "97")]), None);
         assert_eq!(worn(&[(248, "Remaining_Life", 97, "97")]), Some(3.0));

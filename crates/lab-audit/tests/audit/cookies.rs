@@ -217,7 +217,7 @@ fn separators_and_quantcast_are_not_google_analytics() {
 }
 
 #[test]
-fn no_value_is_kept_anywhere() {
+fn no_cookie_value_is_stored() {
     let secret = "s3cr3tvalue";
     let text = har(&[(
         "http://a.example/",
@@ -260,7 +260,7 @@ fn jars_tables_and_lines_are_read() {
                 .is_some_and(|a| a.host_only && a.lifetime_s.is_none())
     );
     let sent: Vec<usize> = jar.requests[0].indexes().collect();
-    assert_eq!(sent, [0], "the second is for /x");
+    assert_eq!(sent, [0], "the second cookie is for /x");
     let table = observe(
         "Name\tValue\tDomain\tPath\tExpires / Max-Age\tSize\tHttpOnly\tSecure\tSameSite\nsid\tabc\t.a.example\t/\tSession\t6\t✓\t\tLax\n",
     );
@@ -501,7 +501,7 @@ fn the_path_that_a_cookie_needs_is_computed() {
         "{line}"
     );
     let (_, line) = seen_and_fix(&har(["/app/cart", "/"]), "cookie-path");
-    assert_eq!(line, "", "pages everywhere need it");
+    assert_eq!(line, "", "the cookie is needed on pages everywhere");
 }
 
 /// Returns the only cookie that a field sets.
@@ -620,7 +620,7 @@ fn a_recommended_line_is_accepted_by_browsers() {
 
 /// Browsers reject a whole top-level domain, unless the host itself has this name (RFC 6265, 5.3).
 #[test]
-fn a_top_level_domain_is_no_domain_of_a_cookie() {
+fn a_top_level_domain_is_not_a_cookies_domain() {
     for (host, domain, expected) in [
         ("www.a.example", "example", None),
         ("www.a.example", ".example", None),
@@ -826,7 +826,7 @@ fn a_login_is_known_by_words_of_its_name() {
 }
 
 #[test]
-fn domains_tell_what_is_there_twice() {
+fn domains_show_duplicate_cookies() {
     let text = har(&[
         (
             "https://www.a.example/",
@@ -919,7 +919,7 @@ fn binary_input_is_not_a_table() {
 /// The cost of the first request of a connection does not depend on earlier requests of other
 /// kinds.
 #[test]
-fn http2_has_each_kind_as_if_it_were_the_first() {
+fn http2_costs_count_each_kind_as_the_first_request() {
     let cookie = "sid=0123456789; theme=dark";
     let bytes_of = |order: [(&str, &str); 2]| {
         let entries = order.map(|(path, kind)| (path, kind, cookie, &[][..]));
@@ -972,11 +972,368 @@ fn numbers_and_words_agree() {
     );
 }
 
+/// White space around names and values does not count (RFC 6265, 5.2).
+#[test]
+fn blanks_around_names_and_values_are_removed() {
+    let cookie = set(
+        " b \t= 1 ;  Max-Age = 60 ; Path = /x ;Domain = .a.example\t; SameSite =\tLax ; Secure ; HttpOnly ",
+    );
+    assert_eq!((cookie.name.as_str(), cookie.value_bytes), ("b", 1));
+    assert_eq!(
+        (cookie.path.as_str(), cookie.domain.as_str()),
+        ("/x", "a.example")
+    );
+    let attributes = cookie.attributes.expect("attributes");
+    assert_eq!(attributes.lifetime_s, Some(60.0));
+    assert!(attributes.secure && attributes.http_only && !attributes.host_only);
+    assert_eq!(
+        (attributes.same_site(), attributes.ignored),
+        (Some("Lax"), None)
+    );
+}
+
+/// Builds a HAR with one response at a time that sets one cookie.
+fn har_at(time: &Value, set: &str) -> String {
+    let entry = json!({"startedDateTime": time, "request": {"url": "https://a.example/"},
+        "response": {"headers": [{"name": "Set-Cookie", "value": set}]}});
+    json!({"log": {"entries": [entry]}}).to_string()
+}
+
+/// No cookie is deleted by a clock that was assumed, and no lifetime by such a clock is judged.
+#[test]
+fn lifetimes_by_an_uncertain_clock_are_unknown() {
+    let sid =
+        "sid=1; Path=/; Secure; HttpOnly; SameSite=Lax; Expires=Wed, 17 May 2017 09:00:00 GMT";
+    let lifetime = |text: &str| {
+        let audit = audit_of(&observe(text));
+        let finding = audit
+            .findings
+            .into_iter()
+            .find(|f| f.rule == "cookie-lifetime");
+        finding.expect("a finding").state
+    };
+    for time in [
+        json!("2017-05-17T08:00:00Z"),
+        json!("2017-05-17 10:00:00.000 +0200"),
+        json!(1_495_008_000_000_u64),
+    ] {
+        let text = har_at(&time, sid);
+        let seen = observe(&text);
+        let attributes = seen.cookies[0].attributes.as_ref().expect("attributes");
+        assert_eq!(attributes.lifetime_s, Some(3600.0), "{time}");
+        assert_eq!(attributes.lifetime_doubt, None);
+        assert_eq!(lifetime(&text), State::Good);
+        let says_unit = seen.notes.iter().any(|note| note.contains("are numbers"));
+        assert_eq!(says_unit, time.is_number(), "{:?}", seen.notes);
+    }
+    for (time, note) in [
+        (json!("2017-05-17T08:00:00.000"), "no time zone"),
+        (json!("2017-05-17T20:00:00"), "no time zone"),
+        (json!("yesterday"), "counted from now"),
+        (json!(null), "counted from now"),
+    ] {
+        let text = har_at(&time, sid);
+        let seen = observe(&text);
+        assert!(!seen.cookies[0].is_deleted, "{time}");
+        assert!(
+            seen.notes.iter().any(|n| n.contains(note)),
+            "{:?}",
+            seen.notes
+        );
+        assert_eq!(lifetime(&text), State::Unknown, "{time}");
+        // Neither Max-Age nor a session depends on the clock.
+        for set in ["a=1; Max-Age=60", "a=1", &format!("{sid}; Max-Age=60")] {
+            let seen = observe(&har_at(&time, set));
+            assert!(
+                !seen.notes.iter().any(|n| n.contains(note)),
+                "{:?}",
+                seen.notes
+            );
+        }
+        // A deletion by a date that is past by any clock.
+        let deleted = "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT";
+        assert!(observe(&har_at(&time, deleted)).cookies.is_empty());
+        // Longer than browsers keep it, by any clock.
+        let long = "a=1; Expires=Fri, 31 Dec 9999 23:59:59 GMT";
+        assert_eq!(lifetime(&har_at(&time, long)), State::Advice);
+    }
+}
+
+/// Names, values and paths of cookies in a HAR with fields and a list.
+fn listed(fields: Value, list: Value) -> (Vec<(String, usize, String)>, usize) {
+    let entry = json!({"startedDateTime": "2025-03-01T10:00:00Z", "request": {"url": "https://a.example/"},
+        "response": {"headers": fields, "cookies": list}});
+    let seen = observe(&json!({"log": {"entries": [entry]}}).to_string());
+    let cookies = seen.cookies.iter();
+    let cookies = cookies.map(|c| (c.name.clone(), c.value_bytes, c.path.clone()));
+    (cookies.collect(), seen.skipped)
+}
+
+#[test]
+fn the_list_of_a_response_completes_its_fields() {
+    let field = |value: &str| json!([{"name": "Set-Cookie", "value": value}]);
+    let list = json!([{"name": "a", "value": "1"}, {"name": "b", "value": "2", "path": "/x"}]);
+    let both = vec![("a".into(), 1, "/".into()), ("b".into(), 1, "/x".into())];
+    for joined in [
+        "a=1, b=2; Path=/x",
+        "a=1,b=2; Path=/x",
+        "a=1; Secure",
+        "a=1\nb=2; Path=/x",
+    ] {
+        assert_eq!(
+            listed(field(joined), list.clone()),
+            (both.clone(), 0),
+            "{joined}"
+        );
+    }
+    // The exporter kept only the last field.
+    let (mut cookies, skipped) = listed(field("b=2; Path=/x"), list.clone());
+    cookies.sort();
+    assert_eq!((cookies, skipped), (both, 0));
+    // A comma in a value, and names that the list shows without percent-encoding.
+    let comma = json!([{"name": "a", "value": "1, b"}]);
+    assert_eq!(listed(field("a=1, b; Path=/"), comma).0.len(), 1);
+    let encoded = json!([{"name": "a[0]", "value": "1"}]);
+    assert_eq!(listed(field("a%5B0%5D=1"), encoded).0.len(), 1);
+    // Other cookies than the fields, and items without a name or a value.
+    assert_eq!(listed(field("c=3"), list).1, 2);
+    let broken = json!([{"value": "1"}, {"name": "a", "value": null}, 7]);
+    assert_eq!(
+        listed(field("c=3"), broken),
+        (vec![("c".into(), 1, "/".into())], 3)
+    );
+}
+
+/// The expiry in a list is a date, or a number of seconds or milliseconds.
+#[test]
+fn expiries_in_a_list_are_read_or_unknown() {
+    let lifetime = |cookie: Value| {
+        let mut item = json!({"name": "k", "value": "1"});
+        for (key, value) in cookie.as_object().expect("an object") {
+            item[key] = value.clone();
+        }
+        let entry = json!({"startedDateTime": "2025-03-01T10:00:00Z",
+            "request": {"url": "https://a.example/"}, "response": {"cookies": [item]}});
+        let seen = observe(&json!({"log": {"entries": [entry]}}).to_string());
+        let attributes = seen.cookies.first().and_then(|c| c.attributes.clone());
+        attributes.map(|a| (a.lifetime_s, a.lifetime_doubt.is_some(), a.ignored))
+    };
+    let hour = Some((Some(3600.0), false, None));
+    for expires in [
+        json!(1_740_826_800),
+        json!("1740826800"),
+        json!(1_740_826_800_000_u64),
+        json!("2025-03-01T11:00:00Z"),
+        json!("2025-03-01T12:00:00.000+01:00"),
+        json!("Sat, 01 Mar 2025 11:00:00 GMT"),
+    ] {
+        assert_eq!(lifetime(json!({"expires": expires})), hour, "{expires}");
+    }
+    assert_eq!(lifetime(json!({"maxAge": 3600})), hour);
+    let session = Some((None, false, None));
+    for expires in [
+        json!(null),
+        json!(""),
+        json!(-1),
+        json!("-1"),
+        json!("Session"),
+    ] {
+        assert_eq!(lifetime(json!({"expires": expires})), session, "{expires}");
+    }
+    let without_zone = Some((Some(3600.0), true, None));
+    assert_eq!(
+        lifetime(json!({"expires": "2025-03-01T11:00:00"})),
+        without_zone
+    );
+    let unread = Some((None, true, None));
+    for expires in [json!("1/1/2030 12:00:00 AM"), json!(true), json!(7)] {
+        assert_eq!(lifetime(json!({"expires": expires})), unread, "{expires}");
+    }
+    assert_eq!(lifetime(json!({"expires": "1970-01-01T00:00:00Z"})), None);
+    let flags = json!({"name": "k", "value": "1", "secure": "true", "httpOnly": 1, "sameSite": "no_restriction"});
+    let entry = json!({"request": {"url": "https://a.example/"}, "response": {"cookies": [flags]}});
+    let seen = observe(&json!({"log": {"entries": [entry]}}).to_string());
+    let attributes = seen.cookies[0].attributes.as_ref().expect("attributes");
+    assert!(attributes.secure && attributes.http_only);
+    assert_eq!(attributes.same_site(), Some("None"));
+}
+
+/// The site is that of the page, not of an extension or of a `data:` URL.
+#[test]
+fn the_site_of_a_har_is_that_of_its_page() {
+    let site = |urls: &[(&str, &str)]| {
+        let entry = |(url, kind): &(&str, &str)| {
+            json!({"request": {"url": url},
+            "response": {"status": 200, "content": {"mimeType": kind}}})
+        };
+        let entries: Vec<Value> = urls.iter().map(entry).collect();
+        observe(&json!({"log": {"entries": entries}}).to_string()).site
+    };
+    let page = ("https://a.example/", "text/html");
+    for first in [
+        ("chrome-extension://abc/x.js", "text/html"),
+        ("data:text/html,x", "text/html"),
+        ("wss://live.example/", ""),
+        ("https://update.example/x", "application/json"),
+    ] {
+        assert_eq!(
+            site(&[first, page]).as_deref(),
+            Some("a.example"),
+            "{first:?}"
+        );
+    }
+    assert_eq!(site(&[("chrome-extension://abc/x.js", "")]), None);
+}
+
+/// Text that contains `=` is not a list of cookies: neither its words nor its values are shown.
+#[test]
+fn texts_in_other_formats_are_rejected() {
+    for text in [
+        r#"[{"log": {"entries": []}}]"#,
+        r#"[{"name": "a", "value": "SECRET"}]"#,
+        r#"["a=SECRET"]"#,
+        "[a=SECRET]",
+        "curl 'https://a.example/' -H 'cookie: a=1; b=SECRET' --compressed",
+        "curl 'https://a.example/' \\\n  -H 'cookie: a=SECRET' \\\n  -b 'b=SECRET'",
+        "<cookies><cookie name=\"sid\" value=\"SECRET\"/></cookies>",
+        "1.2.3.4 - - [01/Jan/2024:00:00:00 +0000] \"GET /?token=SECRET HTTP/1.1\" 200 1",
+        "cookies:\n  - name: sid=SECRET\n  - other",
+        "name,value\nsid,SECRET==\n",
+        "https://a.example/?token=SECRET",
+        "export TOKEN=SECRET",
+        "a=1; b\n",
+        "-----BEGIN KEY-----\nSECRET==\n-----END KEY-----\n",
+        "fn main() {\n\tlet a = SECRET;\n\tlet\tb = 2;\tc = 3;\n}\n",
+        "1\t2\t3\t4\t5\t6\tSECRET=7\n",
+    ] {
+        let mut collector = Collector::new().expect("random numbers");
+        let error = collector.text(text).expect_err(text).0;
+        assert!(error.contains("expected a HAR file"), "{error}");
+        assert!(!error.contains("SECRET"), "{error}");
+    }
+}
+
+#[test]
+fn heads_of_messages_are_read_without_their_other_fields() {
+    let verbose = "* Connected to a.example\n> GET /?t=SECRET HTTP/1.1\n> Host: a.example\n> Cookie: a=1; b=2\n>\n\
+        < HTTP/1.1 200 OK\n< Set-Cookie: sid=SECRET; Path=/; Secure\n< Date: Mon, 01 Jan 2024 00:00:00 GMT\n\
+        < ETag: \"abc=\"\n<\n{ [13 bytes data]\nbody=SECRET\n";
+    let names = |text: &str| {
+        let seen = observe(text);
+        assert_eq!(seen.skipped, 0, "{text}");
+        seen.cookies
+            .iter()
+            .map(|c| c.name.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(verbose), ["a", "b", "sid"]);
+    let head = "HTTP/2 200\ndate: Mon, 01 Jan 2024 00:00:00 GMT\nset-cookie: sid=1; Expires=Tue, 02 Jan 2024 00:00:00 GMT\n\
+        link: <https://a.example/?token=SECRET>; rel=preload\n\n<p>a=b</p>\n";
+    assert_eq!(names(head), ["sid"]);
+    // The Date of the response is the time from which its lifetimes count.
+    let seen = observe(head);
+    let attributes = seen.cookies[0].attributes.as_ref().expect("attributes");
+    assert_eq!(
+        (attributes.lifetime_s, attributes.lifetime_doubt),
+        (Some(86_400.0), None)
+    );
+    assert_eq!(names("a=1; b=\"2\"\nc=3;\n"), ["a", "b", "c"]);
+    assert_eq!(names("Cookie: a=1, 2; b={\"x\": 1}\n"), ["a", "b"]);
+}
+
+#[test]
+fn set_cookie_lines_lose_no_cookie() {
+    let seen = observe(
+        "Set-Cookie: a=1; Path=/; Expires=Wed, 17 May 2017 11:00:00 GMT, b=2; Path=/b\nCookie: z=1\n",
+    );
+    let names: Vec<&str> = seen.cookies.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "z"]);
+    assert!(
+        seen.notes.iter().any(|n| n.contains("counted from now")),
+        "{:?}",
+        seen.notes
+    );
+}
+
+#[test]
+fn a_jar_shows_neither_same_site_nor_cookies_that_expired() {
+    let jar = "# Netscape HTTP Cookie File\n.a.example\tTRUE\t/\tTRUE\t1493456000\told\tabc\n";
+    let seen = observe(jar);
+    assert!(
+        seen.notes
+            .iter()
+            .any(|n| n.starts_with("1 cookie in the file has expired")),
+        "{:?}",
+        seen.notes
+    );
+    let live = observe(&jar.replace("1493456000", "4102444800"));
+    let audit = audit_of(&live);
+    let finding = audit
+        .findings
+        .iter()
+        .find(|f| f.rule == "cookie-same-site")
+        .expect("a finding");
+    assert_eq!(finding.state, State::Unknown);
+    let not_lax = audit
+        .findings
+        .iter()
+        .flat_map(|f| &f.fixes)
+        .flat_map(|fix| &fix.lines);
+    assert!(not_lax.clone().all(|line| !line.contains("SameSite=Lax")));
+}
+
+#[test]
+fn the_json_of_cookie_editors_is_read() {
+    let list = json!([
+        {"domain": ".a.example", "expirationDate": 4_102_444_800.5, "hostOnly": false, "httpOnly": true,
+         "name": "sid", "path": "/", "sameSite": "lax", "secure": true, "session": false, "value": "SECRET=="},
+        {"domain": "www.a.example", "hostOnly": true, "httpOnly": false, "name": "ga", "path": "/",
+         "sameSite": null, "secure": false, "session": true, "value": "GA1.2=x; y=SECRET"},
+        {"name": "none"},
+    ]);
+    let driver = json!({"cookies": list, "origins": []});
+    for text in [list.to_string(), driver.to_string()] {
+        let seen = observe(&text);
+        assert!(!format!("{seen:?}").contains("SECRET"));
+        let [sid, ga] = &seen.cookies[..] else {
+            panic!("{seen:?}")
+        };
+        let attributes = sid.attributes.as_ref().expect("attributes");
+        assert!(attributes.http_only && attributes.secure && !attributes.host_only);
+        assert_eq!((sid.bytes(), attributes.same_site()), (12, Some("Lax")));
+        assert!(attributes.lifetime_s > Some(1e8));
+        let attributes = ga.attributes.as_ref().expect("attributes");
+        assert!(attributes.host_only && attributes.lifetime_s.is_none());
+        assert_eq!((ga.domain.as_str(), seen.skipped), ("www.a.example", 1));
+    }
+}
+
+#[test]
+fn a_cookie_that_was_never_sent_was_not_sent_once() {
+    let page = ("https://a.example/", "document", "", &["k=1"][..]);
+    let (seen, _) = seen_and_fix(&har(&[page]), "cookie-copies");
+    assert_eq!(seen, "No request carries k more than once.");
+    let set = (
+        "https://a.example/",
+        "document",
+        "",
+        &["k=1; Path=/", "k=2; Domain=a.example"][..],
+    );
+    let twice = ("https://a.example/", "document", "k=1; k=2", &[][..]);
+    let audit = audit_of(&observe(&har(&[set, twice])));
+    let bad = audit
+        .findings
+        .iter()
+        .find(|f| f.rule == "cookie-copies" && f.state == State::Bad);
+    let seen = &bad.expect("a finding").seen;
+    assert!(seen.contains("was sent 2 times in one request"), "{seen}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_text_is_read_or_refused(text in "[ -~\t\n\u{1b}é]{0,300}") {
+    fn any_text_is_parsed_or_rejected(text in "[ -~\t\n\u{1b}é]{0,300}") {
         let mut collector = Collector::new().expect("random numbers");
         if collector.text(&text).is_ok() {
             audit_of(&collector.done());

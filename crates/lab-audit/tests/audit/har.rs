@@ -184,11 +184,12 @@ fn a_page_from_the_cache_is_judged_by_the_fields_that_it_has() {
 /// Sizes of a HAR (HAR 1.2, `response` and `content`): `size` is decoded, `bodySize` is sent, and -1
 /// is unknown. `_transferSize` is Chrome's size of head and body.
 #[test]
-fn bytes_are_those_that_were_sent() {
+fn bytes_are_counted_as_sent() {
     let br = [("Content-Type", "text/css"), ("Content-Encoding", "br")];
     let plain = &br[..1];
+    let identity = [br[0], ("Content-Encoding", "identity")];
     type SizeCase<'a> = (&'a [(&'a str, &'a str)], Value, Option<f64>);
-    let cases: [SizeCase; 8] = [
+    let cases: [SizeCase; 9] = [
         (
             &br,
             json!({"bodySize": 700, "content": {"size": 5000}}),
@@ -221,6 +222,11 @@ fn bytes_are_those_that_were_sent() {
         ),
         (
             plain,
+            json!({"bodySize": -1, "content": {"size": 5000}}),
+            Some(5000.0),
+        ),
+        (
+            &identity,
             json!({"bodySize": -1, "content": {"size": 5000}}),
             Some(5000.0),
         ),
@@ -331,4 +337,283 @@ fn a_file_that_the_browser_did_not_get_whole_is_incomplete() {
         state(&audit, "resource-complete", "/"),
         Some(State::NotApplicable)
     );
+}
+
+/// Builds an entry that began at a time in seconds, with a body of HTML or CSS.
+fn timed(url: &str, second: f64, kind: &str, body: &str) -> Value {
+    let fields = [("Content-Type", kind)];
+    let size = json!({"bodySize": body.len(), "content": {"size": body.len(), "text": body,
+        "mimeType": kind}});
+    let mut entry = entry("GET", url, 200, &fields, size);
+    entry["startedDateTime"] = json!(format!("2025-03-01T10:00:{second:06.3}Z"));
+    entry
+}
+
+/// Builds a redirect that began at a time in seconds.
+fn redirect(url: &str, second: f64, to: &str) -> Value {
+    let mut entry = entry("GET", url, 301, &[("Location", to)], json!({}));
+    entry["startedDateTime"] = json!(format!("2025-03-01T10:00:{second:06.3}Z"));
+    entry
+}
+
+/// Returns the audited URL and the findings of a HAR with these entries and pages.
+fn audit_pages(entries: &[Value], pages: Value) -> (String, Audit) {
+    let har = json!({"log": {"pages": pages, "entries": entries}}).to_string();
+    let (url, site) = site::of_har(&har).expect("a site");
+    let audit = site::audit(&url, &site, &site::rules().expect("rules"));
+    (url.to_string(), audit)
+}
+
+/// "The reader application should always make sure the array is sorted" (HAR 1.2, `entries`).
+#[test]
+fn the_order_of_entries_in_the_file_does_not_matter() {
+    let css = "a{color:red}\n".repeat(500);
+    let sorted = [
+        timed(PAGE, 0.1, "text/html", "page"),
+        timed("https://cdn.example/x.css", 0.25, "text/css", &css),
+        timed("https://a.example/s.css", 0.26, "text/css", &css),
+    ];
+    let reference = audit_pages(&sorted, json!([]));
+    assert_eq!(
+        state(&reference.1, "resource-compression", "/s.css"),
+        Some(State::Bad)
+    );
+    for order in [[1, 2, 0], [2, 1, 0], [2, 0, 1], [1, 0, 2]] {
+        let entries = order.map(|index: usize| sorted[index].clone());
+        assert_eq!(audit_pages(&entries, json!([])), reference, "{order:?}");
+    }
+    // Entries with the same time, or without a time, keep their order.
+    let without_times = sorted.map(|mut entry| {
+        entry["startedDateTime"].take();
+        entry
+    });
+    assert_eq!(audit_pages(&without_times, json!([])).0, PAGE);
+}
+
+/// Requests of other tabs, iframes and preloads can lie between a redirect and its target.
+#[test]
+fn the_target_of_a_redirect_is_found_by_its_url() {
+    let first = redirect("http://a.example/", 0.1, "https://a.example/#top");
+    let second = redirect("https://a.example/", 0.3, "/home");
+    let home = timed("https://a.example/home", 0.5, "text/html", "page");
+    let between = timed("https://cdn.example/x.css", 0.2, "text/css", "a{}");
+    let own = timed("https://a.example/s.css", 0.4, "text/css", "a{}");
+    let (url, audit) = audit_pages(&[first.clone(), between, second, own, home], json!([]));
+    assert_eq!(url, "http://a.example/");
+    let seen = &finding(&audit, "server-redirects", "a.example")
+        .expect("a finding")
+        .seen;
+    assert!(
+        seen.starts_with("2 redirects before the page: https://a.example/#…, then")
+            || seen.starts_with("2 redirects"),
+        "{seen}"
+    );
+    assert_eq!(state(&audit, "resource-there", "/home"), Some(State::Good));
+    assert_eq!(state(&audit, "resource-there", "/s.css"), Some(State::Good));
+    // A redirect and its target can have the same time, in either order.
+    let target = timed("https://a.example/", 0.1, "text/html", "page");
+    let (_, audit) = audit_pages(&[target, first.clone()], json!([]));
+    assert_eq!(
+        state(&audit, "server-https", "a.example"),
+        Some(State::Good)
+    );
+    // The target is not in the file.
+    let (url, audit) = audit_pages(&[first], json!([]));
+    assert_eq!(url, "http://a.example/");
+    assert_eq!(state(&audit, "resource-there", "/"), None);
+    // A page that redirects to itself once, after it has set a cookie.
+    let again = redirect(PAGE, 0.1, "/");
+    let page = timed(PAGE, 0.2, "text/html", "page");
+    let (_, audit) = audit_pages(&[again.clone(), page], json!([]));
+    assert_eq!(
+        state(&audit, "server-redirects", "a.example"),
+        Some(State::Good)
+    );
+    let (_, audit) = audit_pages(&[again], json!([]));
+    assert_eq!(
+        state(&audit, "server-redirects", "a.example"),
+        Some(State::Bad)
+    );
+}
+
+#[test]
+fn the_page_is_not_the_request_of_another_program() {
+    let pages = json!([{"id": "page_1", "startedDateTime": "2025-03-01T10:00:00.100Z"}]);
+    let with = |mut entry: Value, name: &str, value: &str| {
+        entry[name] = json!(value);
+        entry
+    };
+    let other = timed("https://update.example/x", 0.0, "application/json", "{}");
+    let frame = timed("https://ads.example/", 0.05, "text/html", "ad");
+    let page = timed(PAGE, 0.1, "text/html", "page");
+    let style = timed("https://a.example/s.css", 0.2, "text/css", "a{}");
+    let of_page = |entry: &Value| with(entry.clone(), "pageref", "page_1");
+    let document = |entry: &Value| with(entry.clone(), "_resourceType", "document");
+    for (entries, pages) in [
+        (
+            vec![
+                other.clone(),
+                frame.clone(),
+                of_page(&page),
+                of_page(&style),
+            ],
+            pages.clone(),
+        ),
+        (
+            vec![
+                of_page(&other),
+                frame.clone(),
+                of_page(&page),
+                style.clone(),
+            ],
+            pages.clone(),
+        ),
+        (
+            vec![other.clone(), frame.clone(), document(&page), style.clone()],
+            json!([]),
+        ),
+        (
+            vec![other.clone(), frame, document(&page), style.clone()],
+            pages.clone(),
+        ),
+        (vec![other.clone(), page.clone(), style.clone()], json!([])),
+        (
+            vec![other.clone(), page.clone(), style.clone()],
+            pages.clone(),
+        ),
+    ] {
+        let (url, audit) = audit_pages(&entries, pages);
+        assert_eq!(url, PAGE);
+        let notes = notes(&audit);
+        assert!(
+            notes
+                .iter()
+                .any(|n| n.contains("Other requests precede it")),
+            "{notes:?}"
+        );
+    }
+    // A redirect to HTML is the start of the page.
+    let start = redirect("http://a.example/", 0.05, PAGE);
+    let (url, _) = audit_pages(&[other.clone(), start, page.clone()], json!([]));
+    assert_eq!(url, "http://a.example/");
+    let (_, audit) = audit_pages(&[page.clone(), style.clone()], json!([]));
+    assert!(!notes(&audit).iter().any(|n| n.contains("The page is")));
+    let (url, audit) = audit_pages(&[other, style], json!([]));
+    assert_eq!(url, "https://update.example/x");
+    let notes = notes(&audit);
+    assert!(
+        notes
+            .iter()
+            .any(|n| n.contains("neither a document nor HTML")),
+        "{notes:?}"
+    );
+}
+
+/// Exporters leave out fields, or write them in other forms than HAR 1.2.
+#[test]
+fn fields_that_a_har_lacks_are_unknown() {
+    let text = "a{color:red}\n".repeat(500);
+    let css = |headers: Value| {
+        let mut css = timed("https://a.example/a.css", 0.2, "text/css", &text);
+        css["response"]["headers"] = headers;
+        css
+    };
+    let audit_of = |headers: Value| {
+        audit_pages(
+            &[timed(PAGE, 0.1, "text/html", "page"), css(headers)],
+            json!([]),
+        )
+        .1
+    };
+    for headers in [json!(null), json!([]), json!("Content-Type: text/css")] {
+        let audit = audit_of(headers.clone());
+        for (rule, expected) in [
+            ("resource-type", State::Good),
+            ("resource-cache", State::Unknown),
+            ("resource-charset", State::Unknown),
+            // The body has as many bytes as were sent.
+            ("resource-compression", State::Bad),
+            ("resource-cookies", State::Unknown),
+        ] {
+            assert_eq!(
+                state(&audit, rule, "/a.css"),
+                Some(expected),
+                "{rule} {headers}"
+            );
+        }
+    }
+    for headers in [
+        json!({"Content-Type": "text/css", "Set-Cookie": ["z=1; Path=/", "y=2"]}),
+        json!([
+            ["Content-Type", "text/css"],
+            ["Set-Cookie", "z=1; Path=/\ny=2"]
+        ]),
+    ] {
+        let audit = audit_of(headers.clone());
+        let cookies = audit.tables.iter().find(|table| table.title == "Cookies");
+        assert_eq!(cookies.map(|table| table.rows.len()), Some(2), "{headers}");
+        assert_eq!(state(&audit, "resource-type", "/a.css"), Some(State::Good));
+    }
+    // Neither fields nor a type nor a size as sent.
+    let mut bare = css(json!(null));
+    bare["response"]["bodySize"] = json!(-1);
+    bare["response"]["content"]["mimeType"].take();
+    let (_, audit) = audit_pages(&[timed(PAGE, 0.1, "text/html", "page"), bare], json!([]));
+    for rule in ["resource-type", "resource-compression"] {
+        assert_eq!(
+            state(&audit, rule, "/a.css"),
+            Some(State::Unknown),
+            "{rule}"
+        );
+    }
+    // The target of a redirect is in the response, too.
+    let mut start = redirect("http://a.example/", 0.0, "");
+    start["response"]["headers"] = json!(null);
+    start["response"]["redirectURL"] = json!(PAGE);
+    let (url, audit) = audit_pages(&[start, timed(PAGE, 0.1, "text/html", "page")], json!([]));
+    assert_eq!(url, "http://a.example/");
+    assert_eq!(
+        state(&audit, "server-https", "a.example"),
+        Some(State::Good)
+    );
+}
+
+/// `JSON.stringify` writes half of a broken pair as an escape.
+#[test]
+fn broken_characters_do_not_hide_a_file() {
+    let text = har(&[page()]).replace("\"page\"", r#""a\ud83d""#);
+    let (url, site) = site::of_har(&text).expect("a site");
+    let audit = site::audit(&url, &site, &site::rules().expect("rules"));
+    let notes = notes(&audit);
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.starts_with("1 character in the HAR was")),
+        "{notes:?}"
+    );
+}
+
+/// A recipient adds the time of receipt to a response without Date (RFC 9110, 6.6.1).
+#[test]
+fn expires_without_a_date_counts_from_the_time_of_the_entry() {
+    let mut css = timed("https://a.example/a.css", 0.0, "text/css", "a{}");
+    let expires = json!({"name": "Expires", "value": "Sat, 01 Mar 2025 11:00:00 GMT"});
+    css["response"]["headers"]
+        .as_array_mut()
+        .expect("fields")
+        .push(expires);
+    let (_, audit) = audit_pages(&[timed(PAGE, 0.0, "text/html", "page"), css], json!([]));
+    let caching = audit
+        .tables
+        .iter()
+        .find(|table| table.title == "Caching")
+        .expect("a table");
+    let row = caching
+        .rows
+        .iter()
+        .find(|row| row[0] == EvidenceValue::Word("/a.css".into()));
+    let EvidenceValue::Number(lifetime_ns, _) = row.expect("a row")[3] else {
+        panic!("{row:?}");
+    };
+    assert_eq!(lifetime_ns, 3600e9);
 }

@@ -116,6 +116,13 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         r#"{"smart_status":{"passed":true},"nvme_smart_health_information_log":{"critical_warning":0,"media_errors":5}}"#,
     ),
     (
+        "disk-health",
+        "sda",
+        State::Advice,
+        "smartctl-sda.json",
+        r#"{"rotation_rate":7200,"smart_status":{"passed":true},"smartctl":{"exit_status":64},"ata_smart_attributes":{"table":[{"id":5,"name":"Reallocated_Sector_Ct","raw":{"value":0}}]}}"#,
+    ),
+    (
         "disk-temperature",
         "nvme0n1",
         State::Bad,
@@ -558,7 +565,7 @@ fn a_machine_that_is_set_up_well_has_nothing_bad() {
 }
 
 #[test]
-fn every_rule_is_good_here_and_finds_what_was_changed() {
+fn every_rule_is_good_and_detects_a_change() {
     let good_audit = audit(good().path());
     let folder = good();
     for (rule, object, state, path, text) in CHANGED {
@@ -657,7 +664,7 @@ fn unreadable_settings_are_unknown() {
 
 /// If any single file of a machine is missing, no finding becomes bad and no probe fails.
 #[test]
-fn a_file_that_is_missing_makes_nothing_bad() {
+fn a_missing_file_is_not_bad() {
     for (path, _) in GOOD {
         // The rule requires this timer.
         if path.ends_with("fstrim.timer") {
@@ -727,6 +734,125 @@ fn data_without_a_health_status_is_read() {
     assert_eq!(health(standby), (State::Unknown, reason.to_owned()));
 }
 
+/// Errors count even if the disk reports that it is healthy and has no bad sectors.
+#[test]
+fn a_disk_that_could_not_read_data_is_not_good() {
+    let ata = |more: &str| {
+        format!(
+            r#"{{"rotation_rate":7200,"smart_status":{{"passed":true}},{more},"ata_smart_attributes":{{"table":[
+            {{"id":5,"name":"Reallocated_Sector_Ct","raw":{{"value":0}}}},
+            {{"id":187,"name":"Reported_Uncorrect","raw":{{"value":UNCORRECT}}}}]}}}}"#
+        )
+    };
+    let test = r#""ata_smart_self_test_log":{"standard":{"table":[{"type":{"value":2},"status":
+        {"string":"Completed: read failure","passed":false},"lifetime_hours":22000,"lba":1951}]}}"#;
+    let log = r#""ata_smart_error_log":{"summary":{"count":3}}"#;
+    let sas = r#"{"device":{"protocol":"SCSI"},"smart_status":{"passed":true},"scsi_grown_defect_list":0,
+        "scsi_error_counter_log":{"read":{"total_uncorrected_errors":17},"write":{"total_uncorrected_errors":5}}}"#;
+    for (smartctl, expected, text) in [
+        (
+            ata(log).replace("UNCORRECT", "412"),
+            State::Bad,
+            "could not correct 412 errors",
+        ),
+        (
+            ata(log).replace("UNCORRECT", "1"),
+            State::Bad,
+            "could not correct 1 error ",
+        ),
+        (sas.to_owned(), State::Bad, "could not correct 22 errors"),
+        (
+            ata(test).replace("UNCORRECT", "0"),
+            State::Bad,
+            "read failure, at 22000 h, LBA 1951",
+        ),
+        (
+            ata(log).replace("UNCORRECT", "0"),
+            State::Advice,
+            "logged errors",
+        ),
+        (
+            ata(r#""smartctl":{"exit_status":192}"#).replace("UNCORRECT", "0"),
+            State::Bad,
+            "a self-test failed",
+        ),
+        (
+            ata(r#""smartctl":{"exit_status":0}"#).replace("UNCORRECT", "0"),
+            State::Good,
+            "neither",
+        ),
+        (
+            sas.replace("17", "0").replace('5', "0"),
+            State::Good,
+            "neither",
+        ),
+    ] {
+        let health = disk_finding("disk-health", "sda", &smartctl);
+        assert_eq!(health.state, expected, "{}", health.seen);
+        assert!(health.seen.contains(text), "{}", health.seen);
+    }
+}
+
+/// A value that cannot be read has the reason that smartctl gives, or names the attribute.
+#[test]
+fn an_unknown_value_of_a_disk_says_why() {
+    let ssd = |attribute: &str, more: &str| {
+        format!(
+            r#"{{"in_smartctl_database":true,"smart_status":{{"passed":true}},{more}"ata_smart_attributes":{{"table":[
+            {{"id":9,"name":"{attribute}","value":100,"raw":{{"value":9300,"string":"9300"}}}}]}}}}"#
+        )
+    };
+    let failed = r#""smartctl":{"messages":[{"string":"Read SMART Data failed: scsi error badly formed","severity":"error"}]}"#;
+    let no_table = format!(r#"{{"rotation_rate":7200,"smart_status":{{"passed":true}},{failed}}}"#);
+    let checksum = r#""smartctl":{"messages":[{"string":"Warning! SMART Attribute Data Structure error: invalid SMART checksum.","severity":"warning"}]},"#;
+    let raid = r#"{"device":{"protocol":"SCSI"},"scsi_vendor":"DELL","scsi_product":"PERC H730P","smart_support":{"available":false}}"#;
+    for (rule, smartctl, text) in [
+        (
+            "disk-health",
+            no_table.clone(),
+            "smartctl says: Read SMART Data failed: scsi error badly formed.",
+        ),
+        ("disk-health", raid.to_owned(), "-d megaraid,N /dev/nvme0n1"),
+        (
+            "disk-health",
+            ssd("Power_On_Hours", ""),
+            "no attribute that benchlab understands",
+        ),
+        (
+            "disk-health",
+            ssd("Power_On_Hours", checksum),
+            "invalid SMART checksum",
+        ),
+        (
+            "disk-health",
+            ssd("Bad_Block_Count", ""),
+            "9 Bad_Block_Count",
+        ),
+        (
+            "disk-endurance",
+            ssd("Perc_Write/Erase_Count", ""),
+            "9 Perc_Write/Erase_Count",
+        ),
+        (
+            "disk-endurance",
+            ssd("Power_On_Hours", ""),
+            "no attribute that benchlab understands",
+        ),
+    ] {
+        let finding = disk_finding(rule, "nvme0n1", &smartctl);
+        assert_eq!(finding.state, State::Unknown, "{}", finding.seen);
+        assert!(finding.seen.contains(text), "{}", finding.seen);
+    }
+    // Values from data with an invalid checksum may be wrong.
+    let warnings = disk_finding("disk-warnings", "nvme0n1", &ssd("SSD_Life_Left", checksum));
+    assert_eq!(warnings.state, State::Advice);
+    assert!(
+        warnings.seen.contains("invalid SMART checksum"),
+        "{}",
+        warnings.seen
+    );
+}
+
 #[test]
 fn a_wear_attribute_with_an_unknown_unit_is_named() {
     // WD Blue: drivedb.h gives 230 without a unit.
@@ -742,7 +868,7 @@ fn a_wear_attribute_with_an_unknown_unit_is_named() {
 }
 
 #[test]
-fn a_copy_without_the_folders_of_timers_tells_nothing_of_timers() {
+fn a_copy_without_timer_directories_has_unknown_timers() {
     let folder = good();
     fs::remove_dir_all(folder.path().join("etc/systemd")).expect("a folder");
     let audit = audit(folder.path());
@@ -812,7 +938,7 @@ fn partitions_are_listed_with_their_alignment_and_what_is_on_them() {
 }
 
 #[test]
-fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
+fn every_rule_has_a_reason_a_source_and_instructions() {
     let rules = [
         host::rules(),
         lab_audit::net::rules(),
@@ -841,7 +967,7 @@ fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
 }
 
 #[test]
-fn rules_in_a_folder_are_read_and_their_errors_say_where() {
+fn rules_in_a_directory_are_read_and_errors_have_positions() {
     let folder = TempDir::new().expect("a folder");
     let rule = |when: &str| {
         format!(
@@ -916,7 +1042,7 @@ fn each_audit_takes_the_rules_of_its_classes() {
         ["net-mtu", "an-address"]
     );
     let rules = with_folder(nets, folder.path(), &net::CLASSES).expect("rules");
-    assert_eq!(rules.len(), count + 1, "one took the place of another");
+    assert_eq!(rules.len(), count + 1, "a rule replaced another rule");
     let of_cookies = own_rules(Vec::new(), &cookies::CLASSES);
     assert_eq!(of_cookies, ["a-cookie", "cookie-hosts"]);
     let of_sites = own_rules(Vec::new(), &site::CLASSES);

@@ -154,7 +154,7 @@ fn cases() -> Vec<StateCase> {
 }
 
 #[test]
-fn every_rule_over_what_is_measured_finds_good_and_bad() {
+fn every_rule_on_measurements_has_a_good_and_a_bad_case() {
     let rules = host::rules().expect("rules");
     let mut tested = BTreeSet::new();
     for (rule, class, values, expected) in cases() {
@@ -181,7 +181,7 @@ fn every_rule_over_what_is_measured_finds_good_and_bad() {
 }
 
 #[test]
-fn latencies_below_those_of_a_medium_are_those_of_a_cache() {
+fn latencies_below_those_of_the_medium_come_from_a_cache() {
     let cache_of = |medium: &str, scratch, read, twice| cache(medium, scratch, read, twice).text();
     assert_eq!(cache_of("flash", false, 80e3, [85e3, 80e3]), "nothing");
     assert_eq!(cache_of("flash", true, 9e3, [9e3, 9e3]), "all reads");
@@ -325,7 +325,7 @@ fn read_and_written_directories_are_distinguished() {
         .find(|t| t.class == "watch")
         .expect("a watch");
     if method.values["way"] == Value::word("fanotify") {
-        let hot = activity_of("/hot").expect("what was read");
+        let hot = activity_of("/hot").expect("the run contains an audit");
         assert!(
             bytes(hot, "read") >= 3.0 * 2e6 && bytes(hot, "opens") >= 3.0,
             "{hot:?}"

@@ -31,7 +31,7 @@ fn state(audit: &Audit, rule: &str) -> State {
 }
 
 #[test]
-fn both_loopbacks_answer_and_are_compared() {
+fn both_loopback_addresses_respond_and_are_compared() {
     let observation = net::local(20, &mut |_| {});
     let audit = net::audit(&[observation], &net::rules().expect("rules"));
     for rule in ["net-answers", "net-request", "net-large", "net-mtu"] {
@@ -114,7 +114,7 @@ fn an_address_that_this_machine_lacks_is_unknown() {
 /// With root privileges, the link between two namespaces supports both families and loses no
 /// packets.
 #[test]
-fn two_namespaces_are_compared_where_that_is_allowed() {
+fn two_namespaces_are_compared_if_permitted() {
     let before = std::fs::read_link("/proc/thread-self/ns/net").expect("a namespace");
     if let Some(audit) = with_root(net::linked(20, &mut |_| {})) {
         for rule in [
@@ -148,7 +148,7 @@ fn with_root(observation: Result<NetObservation, String>) -> Option<Audit> {
 fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a str) {
     let mut findings = audit.findings.iter().filter(|f| f.rule == rule);
     let finding = findings.find(|f| f.seen.starts_with(family));
-    let finding = finding.expect("a finding of that family");
+    let finding = finding.expect("the family has a finding");
     (finding.state, &finding.seen)
 }
 
@@ -245,7 +245,7 @@ fn behind_router() -> Result<(NetObservation, [Namespace; 3]), String> {
 }
 
 #[test]
-fn a_router_that_says_what_is_too_large_is_no_black_hole() {
+fn a_router_that_reports_the_mtu_is_not_a_black_hole() {
     let observation = behind_router().map(|(observation, _spaces)| observation);
     let Some(audit) = with_root(observation) else {
         return;
@@ -288,7 +288,11 @@ fn no_response_is_bad_and_a_failed_lookup_is_unknown() {
     let nobody = space.run_inside(|| audit("a.example", 80));
     let nobody = nobody.expect("a namespace");
     assert_eq!(state(&nobody, "net-name"), State::Unknown);
-    assert_eq!(nobody.count(State::Bad), 0, "no network is never bad");
+    assert_eq!(
+        nobody.count(State::Bad),
+        0,
+        "a missing network is never bad"
+    );
 }
 
 /// The finding about requests describes failed requests, not failed connections.
@@ -356,7 +360,7 @@ fn a_silent_failure_is_distinguished_from_a_refusal() {
 
 /// Without replies and without a resolver, no finding is bad, and only the resolver gets advice.
 #[test]
-fn without_a_network_all_is_unknown() {
+fn without_a_network_all_states_are_unknown() {
     let observation = NamespacePair::new().and_then(|pair| {
         drop_packets_silently(&pair, &NamespacePair::SERVER)?;
         net::observe_pair(&pair, 20, &mut |_| {})
@@ -436,7 +440,7 @@ fn a_handshake_that_always_fails_is_bad() {
 /// A server that accepts connections and then resets them does not refuse them, but it never
 /// responds.
 #[test]
-fn a_server_that_takes_connections_and_answers_nothing_is_bad() {
+fn a_server_that_accepts_connections_but_never_responds_is_bad() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
@@ -454,7 +458,7 @@ fn a_server_that_takes_connections_and_answers_nothing_is_bad() {
 }
 
 #[test]
-fn a_server_that_reads_no_large_request_is_found() {
+fn a_server_that_does_not_read_large_requests_is_detected() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
@@ -471,7 +475,7 @@ fn a_server_that_reads_no_large_request_is_found() {
 }
 
 #[test]
-fn every_rule_has_a_good_case_and_one_that_is_not() {
+fn every_rule_has_a_good_case_and_another_case() {
     let ratio = |value| Value::Number(value, Unit::Ratio);
     let (yes, no) = (|| Value::Flag(true), || Value::Flag(false));
     let part = Value::fraction;

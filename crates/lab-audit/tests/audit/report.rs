@@ -70,7 +70,7 @@ fn the_worst_rules_are_shown_once_with_their_objects() {
         sentences([&files[..], &[host]].concat()),
         [
             "Problem, compression, /a and 2 more: It is not so. Fixes are listed for nginx and Apache.",
-            "Problem, clock: It is not so. Fix: apt-get install chrony",
+            "Problem, clock: It is not so. Fix: `apt-get install chrony`",
         ]
     );
     let one = finding(
@@ -80,7 +80,7 @@ fn the_worst_rules_are_shown_once_with_their_objects() {
     );
     assert_eq!(
         sentences(vec![one]),
-        ["Problem, resolver, /etc/resolv.conf: It is not so. For /etc/resolv.conf: nameserver"]
+        ["Problem, resolver, /etc/resolv.conf: It is not so. For /etc/resolv.conf: `nameserver`"]
     );
     assert_eq!(
         sentences(vec![finding("there", "/a", &[])]),
@@ -97,7 +97,7 @@ fn the_first_line_counts_and_every_rule_follows() {
 }
 
 #[test]
-fn where_no_rule_applies_it_says_why() {
+fn if_no_rule_applies_the_report_says_why() {
     let none = |rule: &str, reason: &str| AuditFinding {
         state: State::NotApplicable,
         seen: reason.into(),

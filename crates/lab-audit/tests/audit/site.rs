@@ -92,6 +92,19 @@ fn page(fields: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
+fn page_of_bytes(fields: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {length}\r\n\r\n");
+    [head.as_bytes(), body].concat()
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    let mut encoder = flate2::read::GzEncoder::new(text, flate2::Compression::default());
+    encoder.read_to_end(&mut packed).expect("memory");
+    packed
+}
+
 fn redirect(to: &str) -> Vec<u8> {
     format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n").into_bytes()
 }
@@ -114,7 +127,7 @@ fn good() -> Pages {
     Pages::from([
         ("/", page(WELL, HTML)),
         ("/s.12345678.css", page(CSS, "a{}")),
-        ("/j.12345678.js", page(PACKED, "packed")),
+        ("/j.12345678.js", page_of_bytes(PACKED, &gzip(b"packed"))),
     ])
 }
 
@@ -172,7 +185,7 @@ const ELSEWHERE: [&str; 10] = [
 ];
 
 #[test]
-fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
+fn a_good_site_is_good_and_each_rule_detects_its_problem() {
     let well = audit(good());
     let wrong: Vec<_> = well
         .findings
@@ -417,7 +430,7 @@ fn a_file_that_ends_early_is_incomplete() {
 
 /// Each status gets a text that fits it.
 #[test]
-fn a_status_that_is_no_file_is_explained() {
+fn a_status_without_a_file_is_explained() {
     let empty = "Content-Length: 0\r\n\r\n";
     for (head, state, text) in [
         (
@@ -454,7 +467,7 @@ fn a_status_that_is_no_file_is_explained() {
 
 /// The audit reads 4 MiB of a file; the rest is known from its Content-Length.
 #[test]
-fn the_bytes_of_a_long_file_are_those_that_it_names() {
+fn the_size_of_a_long_file_is_its_declared_size() {
     let head = format!("HTTP/1.1 200 OK\r\n{CSS}Content-Length: 5000000\r\n\r\n");
     let mut pages = good();
     pages.insert(
@@ -473,7 +486,7 @@ fn the_bytes_of_a_long_file_are_those_that_it_names() {
 
 /// Tests the rules that need a host name, a default port or a certificate on artificial values.
 #[test]
-fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
+fn rules_about_tls_and_names_have_a_good_case_and_another_case() {
     use State::{Advice, Bad, Good};
     let (yes, no) = (Value::Flag(true), Value::Flag(false));
     let days = |days: f64| Value::ns(days * 86_400e9);
@@ -593,7 +606,7 @@ fn bind_mount(file: &Path, path: &CStr) -> Result<(), String> {
 /// If one of two families is unreachable, the audit reports that, and its later requests try the
 /// other family first.
 #[test]
-fn a_family_that_is_dead_is_bad_and_is_tried_last() {
+fn an_unreachable_family_is_bad_and_is_tried_last() {
     for (alive, other, expected) in [
         ("127.0.0.1", "::1", [State::Good, State::Bad]),
         ("::1", "127.0.0.1", [State::Bad, State::Good]),
@@ -619,8 +632,8 @@ fn a_family_that_is_dead_is_bad_and_is_tried_last() {
     }
 }
 
-/// The server closes its port after sending the page. The family that loaded the page still counts
-/// as reachable.
+/// The server closes its port after sending the page. The address family over which the page was
+/// loaded still counts as reachable.
 #[test]
 fn the_family_of_the_page_is_reached() {
     let result = with_hosts(["127.0.0.1", "::1"], || {
@@ -676,7 +689,7 @@ fn a_site_s_cookies_are_audited_too() {
 
 /// An audit changes no data, and sends no requests to hosts that the user did not name.
 #[test]
-fn a_site_is_only_read_and_only_the_named_host_is_asked() {
+fn an_audit_only_reads_and_only_contacts_the_named_host() {
     let (other, asked_of_other) = serve_at("127.0.0.2:0", good());
     let html = format!(
         "<form method=post action=/buy></form><script src=/j.12345678.js></script>\
@@ -721,7 +734,7 @@ fn requests_are_at_least_as_far_apart_as_the_rate_says() {
 }
 
 #[test]
-fn an_open_port_of_ajp_is_found_by_its_answer() {
+fn an_open_ajp_port_is_found_by_its_response() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     thread::spawn(move || {
@@ -774,7 +787,7 @@ fn ajp_is_found_at_each_address_of_a_name() {
 
 /// A panic inside a network namespace makes the test fail, rather than skipping it.
 #[test]
-fn a_panic_inside_a_namespace_goes_through() {
+fn a_panic_inside_a_namespace_is_propagated() {
     let space = match Namespace::new() {
         Ok(space) => space,
         Err(reason) => return crate::print_skipped(&reason),
@@ -820,7 +833,7 @@ fn cookies_take_the_page_and_its_files() {
 }
 
 #[test]
-fn all_that_is_not_asked_for_is_counted() {
+fn skipped_files_are_counted() {
     let images: String = (0..10_000).map(|i| format!("<img src={i}.png>")).collect();
     let report = audit(only(&page(WELL, &images)));
     let notes: Vec<&str> = report.facts.iter().map(|(_, text)| text.as_str()).collect();
@@ -932,6 +945,185 @@ fn an_encoded_page_is_read() {
     assert_eq!(states(&report, "server-integrity"), [State::Advice]);
 }
 
+/// Only registered content codings compress a body (RFC 9110, 8.4.1).
+#[test]
+fn words_that_are_no_coding_do_not_compress() {
+    let text = "a{color:red}\n".repeat(500);
+    let report_of = |encoding: &str, media: &str, body: &[u8]| {
+        let fields = format!(
+            "Content-Type: {media}\r\nCache-Control: max-age=31536000\r\nContent-Encoding: {encoding}\r\n"
+        );
+        let mut pages = good();
+        pages.insert("/s.12345678.css", page_of_bytes(&fields, body));
+        audit(pages)
+    };
+    for encoding in ["identity", "none", "utf-8", "", "aws-chunked", "7bit"] {
+        let report = report_of(encoding, "text/css", text.as_bytes());
+        assert!(
+            states(&report, "resource-compression").contains(&State::Bad),
+            "{encoding}"
+        );
+        assert!(
+            !states(&report, "resource-vary").contains(&State::Bad),
+            "{encoding}"
+        );
+    }
+    let twice = gzip(&gzip(text.as_bytes()));
+    for (encoding, body) in [
+        ("gzip", gzip(text.as_bytes())),
+        ("X-GZIP", gzip(text.as_bytes())),
+        ("gzip, gzip", twice),
+        ("gzip, identity", gzip(text.as_bytes())),
+        ("zstd", zstd::encode_all(text.as_bytes(), 3).expect("zstd")),
+    ] {
+        let report = report_of(encoding, "text/css", &body);
+        let bad = bad(&report);
+        assert_eq!(bad, ["resource-vary"], "{encoding}");
+    }
+    // Bodies that do not have the format of their coding.
+    let cut = &gzip(text.as_bytes())[..30];
+    for (encoding, body) in [
+        ("gzip", text.as_bytes()),
+        ("zstd", text.as_bytes()),
+        ("gzip", cut),
+    ] {
+        let report = report_of(encoding, "text/css", body);
+        assert!(bad(&report).contains(&"resource-readable"), "{encoding}");
+    }
+    for media in [
+        "application/x-javascript",
+        "application/rss+xml",
+        "application/problem+json",
+        "TEXT/CSS",
+    ] {
+        let report = report_of("", media, text.as_bytes());
+        assert!(bad(&report).contains(&"resource-compression"), "{media}");
+    }
+}
+
+/// A header field is judged by what browsers make of its values.
+#[test]
+fn security_fields_are_judged_by_their_values() {
+    let report_of = |from: &str, to: &str| audit(only(&page(&WELL.replace(from, to), HTML)));
+    let csp = "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'";
+    for (rule, from, to, expected) in [
+        (
+            "server-isolated",
+            "same-origin",
+            "unsafe-none",
+            State::Advice,
+        ),
+        (
+            "server-isolated",
+            "same-origin",
+            "same-origin-allow-popups",
+            State::Good,
+        ),
+        (
+            "server-referrer",
+            "no-referrer",
+            "unsafe-url",
+            State::Advice,
+        ),
+        (
+            "server-referrer",
+            "no-referrer",
+            "x, strict-origin",
+            State::Good,
+        ),
+        (
+            "server-framed",
+            csp,
+            "X-Frame-Options: ALLOWALL",
+            State::Advice,
+        ),
+        (
+            "server-framed",
+            csp,
+            "X-Frame-Options: sameorigin",
+            State::Good,
+        ),
+        (
+            "server-framed",
+            csp,
+            "Content-Security-Policy: default-src 'self'\r\nContent-Security-Policy: frame-ancestors 'none'",
+            State::Good,
+        ),
+        (
+            "server-framed",
+            csp,
+            "Content-Security-Policy: default-src 'self', frame-ancestors 'none'",
+            State::Good,
+        ),
+        (
+            "server-csp",
+            csp,
+            "Content-Security-Policy: frame-ancestors 'none', script-src 'self'",
+            State::Good,
+        ),
+        (
+            "server-csp",
+            csp,
+            "Content-Security-Policy: default-src 'self'; script-src-elem 'self' 'unsafe-inline'",
+            State::Advice,
+        ),
+        ("server-nosniff", "nosniff", "nosniff, nosniff", State::Good),
+        ("server-nosniff", "nosniff", "sniff, nosniff", State::Advice),
+        ("server-permissions", "camera=()", "camera=*", State::Advice),
+    ] {
+        assert_eq!(
+            states(&report_of(from, to), rule),
+            [expected],
+            "{rule} {to}"
+        );
+    }
+}
+
+/// The encoding of a page is that of its byte order mark or its media type.
+#[test]
+fn a_page_in_utf_16_or_with_a_type_in_capitals_is_read() {
+    const HTML: &str = "<script src=\"https://b.invalid/j.js\"></script>";
+    let utf16 = |mark: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        format!("{mark}{HTML}")
+            .encode_utf16()
+            .flat_map(bytes)
+            .collect()
+    };
+    for (media, body) in [
+        (
+            "text/html; charset=utf-16",
+            utf16("\u{feff}", u16::to_le_bytes),
+        ),
+        ("text/html", utf16("\u{feff}", u16::to_be_bytes)),
+        (
+            "text/html; charset=\"UTF-16BE\"",
+            utf16("", u16::to_be_bytes),
+        ),
+        ("text/html; charset=utf-16le", utf16("", u16::to_le_bytes)),
+        ("TEXT/HTML", HTML.into()),
+        ("Application/XHTML+XML", HTML.into()),
+    ] {
+        let fields = WELL.replace("text/html; charset=utf-8", media);
+        let report = audit(only(&page_of_bytes(&fields, &body)));
+        assert_eq!(
+            states(&report, "server-integrity"),
+            [State::Advice],
+            "{media}"
+        );
+    }
+}
+
+/// A recipient adds the time of receipt to a response without Date (RFC 9110, 6.6.1).
+#[test]
+fn expires_without_a_date_is_a_lifetime() {
+    let mut pages = good();
+    let fields =
+        "Content-Type: text/css; charset=utf-8\r\nExpires: Thu, 31 Dec 2099 23:55:55 GMT\r\n";
+    pages.insert("/s.12345678.css", page(fields, "a{}"));
+    let report = audit(pages);
+    assert!(!states(&report, "resource-cache").contains(&State::Advice));
+}
+
 #[test]
 fn a_soft_404_exposes_nothing() {
     let mut pages = good();
@@ -966,7 +1158,7 @@ fn only(response: &[u8]) -> Pages {
 
 /// If a response cannot be read, its values are unknown, and the other requests are still sent.
 #[test]
-fn an_answer_that_cannot_be_read_is_a_finding() {
+fn an_invalid_response_is_a_finding() {
     let many = format!(
         "HTTP/1.1 200 OK\r\n{}\r\n",
         "Set-Cookie: a=1\r\n".repeat(10_000)
@@ -1022,7 +1214,7 @@ fn an_answer_that_cannot_be_read_is_a_finding() {
 
 /// The server's responses begin immediately and never end.
 #[test]
-fn a_server_that_drips_is_given_up() {
+fn a_server_that_sends_slowly_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     thread::spawn(move || {
@@ -1050,7 +1242,7 @@ fn a_server_that_drips_is_given_up() {
 }
 
 #[test]
-fn servers_of_bad_will_end_in_words() {
+fn malicious_servers_cause_error_messages() {
     let refused = |response: &[u8]| {
         inspect_pages(only(response), closed_port())
             .err()
@@ -1104,7 +1296,7 @@ fn a_redirect_to_another_host_is_shown_and_not_followed() {
 }
 
 #[test]
-fn a_har_is_audited_without_asking() {
+fn a_har_is_audited_without_requests() {
     let har = r#"{"log":{"entries":[
         {"request":{"url":"http://a.example/"},"response":{"status":200,"bodySize":-1,"headers":[{"name":"Content-Type","value":"text/html"},
          {"name":"ETag","value":"1"}],"content":{"size":6000,"text":"TEXT"}}},
@@ -1227,7 +1419,7 @@ fn openssl(words: &[&str]) -> Option<(tempfile::TempDir, std::process::Child, u1
 }
 
 #[test]
-fn versions_of_tls_before_1_2_are_found_on_a_server_that_speaks_them() {
+fn old_tls_versions_are_detected() {
     const OLD: [&str; 2] = ["-cipher", "DEFAULT@SECLEVEL=0"];
     for (words, expected) in [
         (&OLD[..], State::Bad),
@@ -1304,7 +1496,7 @@ fn serve_certificate(
 
 /// A handshake may take longer than the timeout of one socket read.
 #[test]
-fn a_slow_handshake_is_waited_for() {
+fn the_audit_waits_for_a_slow_handshake() {
     let Some((folder, mut server, _)) = openssl(&["-no_tls1"]) else {
         return println!("skipped: there is no openssl");
     };
@@ -1328,7 +1520,7 @@ fn a_slow_handshake_is_waited_for() {
 }
 
 #[test]
-fn malformed_certificates_end_in_words() {
+fn malformed_certificates_cause_error_messages() {
     use rustls::pki_types::CertificateDer;
     use rustls::pki_types::pem::PemObject;
     let Some((folder, mut server, _)) = openssl(&["-no_tls1"]) else {

@@ -3,6 +3,7 @@
 //! contain no other sentences. `INSTA_UPDATE=always` writes the snapshot.
 
 use lab_audit::wording::*;
+use lab_audit::{ClockDoubt, PageChoice};
 use lab_model::audit::{AuditFinding, AuditKind, State, Waiver};
 use std::fmt::Write;
 use std::fs;
@@ -41,7 +42,8 @@ fn every_sentence() {
         AUDITS_COLUMNS HISTORY_QUESTION HISTORY_SOURCE BAD_NOW NEW FIXED NOT_KEPT NO_CHANGE
         RULE_NOT_APPLICABLE HOST_NAME ROOT_WITHOUT_PROC NO_DIRECT_IO UNREADABLE TOO_SMALL UNKNOWN_FILESYSTEM
         NO_FAST_FILESYSTEM NOTHING_TO_MOVE INPUT_FORMATS NO_HAR NO_RESPONSE NO_HOST NO_BODY
-        NO_SENT_SIZE FROM_CACHE WRITING_SCRATCH NAME_MEANING
+        NO_SENT_SIZE FROM_CACHE HAR_TIMES_ARE_NUMBERS CHROME_OMITS_COOKIES NO_JAR_COOKIE ASSUMED_REQUESTS
+        NO_SAME_SITE NO_FIELDS NO_CODING WRITING_SCRATCH NAME_MEANING
         VALUES_HINT ACCEPTED ACCEPTED_CAPTION REASON UNTIL WAIVERS);
     let add = &mut |name: &str, sentences: &[String]| {
         for sentence in sentences {
@@ -201,6 +203,28 @@ fn every_sentence() {
     add("binary", &[binary()]);
     add("unknown_format", &[unknown_format()]);
     add("not_json", &[not_json(&"expected `,` at line 3")]);
+    add("not_gzip", &[not_gzip(&"unexpected end of file")]);
+    add("json_without_cookies", &[json_without_cookies()]);
+    add("not_only_cookies", &[not_only_cookies()]);
+    add("har_broken_text", &[har_broken_text(1), har_broken_text(2)]);
+    let choices = [PageChoice::Document, PageChoice::Html, PageChoice::First];
+    let chosen = choices.map(|choice| page_of_har(choice, false).unwrap_or("").to_owned());
+    add("page_of_har", &chosen);
+    let doubts = [
+        ClockDoubt::NoZone,
+        ClockDoubt::NoTime,
+        ClockDoubt::ExpiryWithoutZone,
+        ClockDoubt::NoExpiry,
+    ];
+    add(
+        "doubtful_lifetimes",
+        &doubts.map(|doubt| doubtful_lifetimes(doubt, 2)),
+    );
+    add(
+        "doubtful_lifetime",
+        &doubts.map(|doubt| doubtful_lifetime(doubt).to_owned()),
+    );
+    add("expired_cookies", &[expired_cookies(1), expired_cookies(2)]);
     add("measuring_disks", &[measuring_disks(3, 20)]);
     add("watching_files", &[watching_files(30, 600)]);
     add("rounds", &[rounds("www.example.org", 3, 20)]);

@@ -859,7 +859,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_needs_less_where_other_points_of_the_case_warmed_it_up() {
+    fn a_process_needs_less_warm_up_after_other_points_of_its_case() {
         let plan = plan();
         let pilots = vec![
             pilot((SubjectId(0), PointId(0)), 120, 5),
@@ -885,7 +885,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_is_paced_as_its_original() {
+    fn a_control_is_paced_like_its_original() {
         let plan = plan();
         let original = pilot((SubjectId(0), PointId(0)), 400, 5);
         let mut control = pilot((SubjectId(1), PointId(0)), 400, 5);

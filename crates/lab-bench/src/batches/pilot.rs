@@ -331,7 +331,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn pilots_that_took_more_than_their_part_are_noted() {
+    fn pilots_that_exceeded_their_time_are_recorded() {
         let mut plan = Plan::default();
         assert_eq!(overrun(&plan, 285, SECOND * 15), None);
         plan.measure.budget_ns = Some(70_000_000_000);
@@ -405,7 +405,7 @@ mod tests {
             let found = ThreadTimes::read(pid, workers).is_some_and(ThreadTimes::has_helpers);
             child.kill().unwrap();
             child.wait().unwrap();
-            assert!(!is_over(), "the process got no CPU time: {script}");
+            assert!(!is_over(), "the process used no CPU time: {script}");
             found
         };
         let working = "print(flush=True)\nwhile True: pass";
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_are_kept_only_where_starting_them_takes_most_of_the_time() {
+    fn processes_are_kept_only_if_starting_takes_most_of_the_time() {
         let ms = |ms: u64| ms * 1_000_000;
         let max_time = Some(Duration::from_millis(480));
         assert!(!keeps_process(ms(2), max_time) && !keeps_process(ms(100), max_time));

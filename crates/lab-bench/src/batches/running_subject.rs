@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// The parameters for starting subjects.
 pub struct BatchStart<'a> {
-    /// The plan.
+    /// The plan whose subjects are started.
     pub plan: &'a Plan,
     /// The project's directory.
     pub folder: &'a Path,
@@ -50,7 +50,7 @@ impl BatchStart<'_> {
 
 /// The inputs for warming up a process at a point.
 pub struct WarmUpPlan<'a> {
-    /// The plan.
+    /// The plan that contains the point.
     pub plan: &'a Plan,
     /// The plan's targets and fixtures.
     pub surroundings: &'a Surroundings,
@@ -109,7 +109,7 @@ impl WarmUpPlan<'_> {
     }
 }
 
-/// A running subject.
+/// A subject whose process has been started.
 pub struct RunningSubject {
     /// The subject's process.
     pub process: SubjectProcess,

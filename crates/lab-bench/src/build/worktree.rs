@@ -58,7 +58,7 @@ pub struct Commit {
     pub id: String,
     /// The shortest unique prefix of the hash in the repository.
     pub short: String,
-    /// The first line of its message.
+    /// The first line of the commit's message.
     pub subject: String,
 }
 

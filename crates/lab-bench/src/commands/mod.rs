@@ -2,6 +2,7 @@
 //! Measures whole commands. Every turn is one process, from start to exit.
 
 mod outputs;
+mod start_error;
 pub mod starter;
 pub mod wrapper;
 
@@ -43,8 +44,9 @@ const MIN_CPU_NS: u64 = 5_000_000;
 /// builds, in bytes: one page.
 const MAX_PADDING: u64 = 4096;
 
-/// The maximum number of lines and bytes stored from the end of a failed command's standard error.
+/// The maximum number of lines stored from the end of a failed command's standard error.
 const LAST_LINES: usize = 10;
+/// The maximum number of bytes read from the end of a failed command's standard error.
 const LAST_BYTES: usize = 4096;
 
 /// The commands of a run.

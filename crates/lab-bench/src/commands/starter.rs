@@ -6,6 +6,7 @@
 //! the commands. If benchlab is killed, the starter first kills all processes that the commands
 //! left running.
 
+use crate::commands::start_error;
 use crate::host::{interrupt, sys};
 use crate::subject::fault::{Fault, SubjectResult};
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -129,7 +130,8 @@ impl Starter {
             .map_err(starter_lost)?;
         parse_response(&response).map_err(|error| {
             let program = order.program.first().map_or("", String::as_str);
-            Fault::Failed("start", format!("cannot start `{program}`: {error}"))
+            let why = start_error::explain(program, &order.folder, &error);
+            Fault::Failed("start", format!("cannot start `{program}`: {why}"))
         })
     }
 

@@ -17,9 +17,9 @@ use std::time::Duration;
 pub enum Progress<'a> {
     /// A pilot starts.
     Pilot {
-        /// The subject.
+        /// The subject that the pilot runs.
         subject: SubjectId,
-        /// The point.
+        /// The point that the pilot measures.
         point: PointId,
         /// The number of completed pilots.
         done: usize,
@@ -30,7 +30,7 @@ pub enum Progress<'a> {
     Point {
         /// The block's index, from 0.
         block: u32,
-        /// The point.
+        /// The point at which measuring continues.
         point: PointId,
         /// The subject that is being warmed up, or `None` while all subjects take turns.
         subject: Option<SubjectId>,
@@ -41,7 +41,7 @@ pub enum Progress<'a> {
     },
     /// A slice of load was written to the run file.
     Slice {
-        /// The slice.
+        /// The slice that was written.
         slice: &'a Slice,
         /// The number of slices written since the session began, including this slice.
         done: u32,
@@ -201,7 +201,7 @@ pub struct BlockContext<'a> {
     pub run: &'a RunWriter,
     /// The block in the file.
     pub writer: &'a BlockWriter<'a>,
-    /// The block.
+    /// The block in memory, to which the samples are added.
     pub block: &'a mut Block,
     /// The subjects that still take part.
     pub participants: &'a mut Participants,

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_stays() {
+    fn requested_numbers_are_kept() {
         for pace in [pace(None, Some(8), 12), pace(Some(600), None, 12)] {
             let mut adapted = pace;
             let times = BlockTimes {
@@ -166,7 +166,7 @@ mod tests {
 
     /// Checks that the time lost in a disturbed block shortens the remaining blocks.
     #[test]
-    fn time_that_was_lost_shortens_the_rest() {
+    fn lost_time_shortens_the_rest() {
         let after = |spent_s: u64| {
             let mut pace = pace(Some(600), Some(24), 80);
             let times = BlockTimes {

@@ -22,7 +22,7 @@ impl Participants {
             let absent = absent.map(|point| (subject, point));
             participants.excluded_at.extend(absent);
         }
-        for f in failures {
+        for f in failures.iter().filter(|f| f.spoils_values()) {
             participants.exclude(f.subject, f.point);
         }
         participants

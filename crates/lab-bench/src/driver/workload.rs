@@ -219,9 +219,9 @@ pub enum Opening {
 /// A subject's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// The subject.
+    /// The subject whose turn it is.
     pub subject: SubjectId,
-    /// The point.
+    /// The point at which the subject is measured.
     pub point: PointId,
     /// The pass over the point, from 0.
     pub pass: u32,

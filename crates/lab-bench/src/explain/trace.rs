@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_no_transfer_can_have_are_no_bytes() {
+    fn impossible_transfer_sizes_are_ignored() {
         for result in ["9223372036854775807", "18446744073709551615"] {
             let send = format!("7 write(5<socket:[9]>, \"a\", 1) = {result}\n");
             let receipt = format!("7 read(5<socket:[9]>, \"a\", 1) = {result}\n");
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_ends_too_early_is_refused() {
+    fn a_truncated_trace_is_rejected() {
         let trace = format!("{BEGIN}7 close(4) = 0\n{END}");
         for length in BEGIN.len()..trace.len() - END.len() + 1 {
             let read = read_trace(&trace.as_bytes()[..length]);
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_of_straces_form_is_refused_with_its_line() {
+    fn malformed_trace_lines_are_rejected() {
         for bad in [
             "nonsense",
             "x close(1) = 0",

@@ -16,7 +16,7 @@ const MIN_FREE: u64 = 2 << 30;
 /// A directory, with its filesystem and disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountedDirectory {
-    /// The directory.
+    /// The path of the directory.
     pub folder: PathBuf,
     /// The type of the filesystem, such as `ext4`.
     pub filesystem: String,

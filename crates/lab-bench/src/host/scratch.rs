@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_while_a_folder_is_removed_goes_too() {
+    fn files_created_during_removal_are_removed_too() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = Scratch::new(Some(parent.path())).unwrap();
         let (folder, first) = (scratch.folder().to_path_buf(), scratch.folder().join("0"));
@@ -169,7 +169,7 @@ mod tests {
 
     /// Creates directories in multiple threads while other threads remove abandoned directories.
     #[test]
-    fn labs_that_start_at_once_do_not_take_each_others_folders() {
+    fn concurrent_starts_get_different_directories() {
         let parent = tempfile::tempdir().unwrap();
         let work = || {
             for _ in 0..200 {

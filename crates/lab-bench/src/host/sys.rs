@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_cores_are_all_of_them_and_each_once() {
+    fn groups_of_cores_cover_each_core_once() {
         for (all, parts) in [(1, 1), (8, 3), (7, 7), (64, 5)] {
             let cores = (0..parts).flat_map(|part| part_of(all, part, parts));
             assert!(cores.eq(0..all), "{all} {parts}");

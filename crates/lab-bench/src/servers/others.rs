@@ -75,11 +75,14 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn others_are_counted_and_the_server_is_not() {
+    fn other_processes_are_counted_and_the_server_is_not() {
         let start = || {
             let mut shell = Command::new("sh");
             shell.args(["-c", "while :; do :; done"]);
-            shell.stdout(Stdio::null()).spawn().expect("sh is there")
+            shell
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("sh is installed")
         };
         let (mut server, mut other) = (start(), start());
         let pids = [&server, &other].map(|child| Pid::from_raw(child.id() as i32));

@@ -67,7 +67,7 @@ const MACHINE_FACTOR: f64 = 1.3;
 /// multiple of the requests and the time that the pilot's process needed. A server always has as
 /// much time as the whole pilot took.
 ///
-/// After that, the process is measured anyway, and its turns show whether it is steady.
+/// A process that exceeds these limits is measured anyway, and its turns show whether it is steady.
 const MAX_FACTOR: u32 = 2;
 const MAX_EXTRA: Duration = Duration::from_secs(2);
 
@@ -148,7 +148,8 @@ impl<'y> Yardstick<'y> {
         })
     }
 
-    /// Loads the baseline. Returns the number of requests and their CPU time in ns.
+    /// Puts the baseline under load. Returns the number of served requests and their CPU time in
+    /// ns.
     fn read(&mut self) -> SubjectResult<(u64, u64)> {
         self.server.process.wake()?;
         let before = self.server.read()?;
@@ -306,9 +307,9 @@ impl<'w, 'y> Warming<'w, 'y> {
 
     /// Opens many connections. A round closes them at its end.
     ///
-    /// The turns of blocks do the same. A virtual machine that has not closed a connection for some
-    /// time compiles again after it closes one, and each of the next 100,000 or so requests then
-    /// costs more.
+    /// The turns of blocks do the same. A JIT compiler whose server has not closed a connection for
+    /// some time compiles again after the server closes one, and each of the next 100,000 or so
+    /// requests then costs more.
     fn connect(&self, server: &RunningServer) -> SubjectResult<Engine> {
         self.setup
             .generator(server, self.point, self.proven, None, 0)

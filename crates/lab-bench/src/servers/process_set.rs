@@ -352,9 +352,12 @@ mod tests {
 
     #[test]
     fn a_set_serves_the_rest_of_the_time_and_no_more() {
-        assert!(!is_extended(10, 2), "there is time for another set");
+        assert!(!is_extended(10, 2), "there is enough time for another set");
         for number in [2, 9] {
-            assert!(is_extended(85, number), "there is time for blocks only");
+            assert!(
+                is_extended(85, number),
+                "there is enough time only for blocks"
+            );
             for spent_s in [91, 96, 100, 1000] {
                 assert!(!is_extended(spent_s, number), "after {spent_s} s");
             }

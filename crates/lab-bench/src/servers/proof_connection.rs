@@ -15,16 +15,17 @@ use std::time::{Duration, Instant};
 /// seconds.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The maximum sizes of a head and a body in bytes.
+/// The maximum size of a head, in bytes.
 const MAX_HEAD: usize = 64 << 10;
+/// The maximum size of a body, in bytes.
 const MAX_BODY: usize = 16 << 20;
 
 /// The maximum number of headers of a response.
 const MAX_HEADERS: usize = 100;
 
-/// The maximum number of bytes of a message that the transcript shows, and the maximum number of
-/// lines in the transcript.
+/// The maximum number of bytes of a message that the transcript shows.
 const SHOWN: usize = 200;
+/// The maximum number of lines in the transcript.
 const LINES: usize = 12;
 
 /// A connection and its transcript.
@@ -70,7 +71,7 @@ impl Write for ProofStream {
     }
 }
 
-/// A response.
+/// A server's response, with its body fully read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProofResponse {
     /// The status code, such as 200.

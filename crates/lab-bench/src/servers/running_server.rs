@@ -37,7 +37,7 @@ pub const LEAD_IN: u32 = 10;
 
 /// The parameters for starting servers.
 pub struct ServerSetup<'a> {
-    /// The plan.
+    /// The plan whose servers are started.
     pub plan: &'a Plan,
     /// The plan's settings for servers.
     pub serving: &'a Serving,
@@ -49,7 +49,7 @@ pub struct ServerSetup<'a> {
     pub files: ServedFiles,
 }
 
-/// A running server.
+/// A server that was started, with the connection data that the load needs.
 pub struct RunningServer {
     /// The server's process.
     pub process: SubjectProcess,

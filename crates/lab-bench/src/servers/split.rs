@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn server_and_generator_share_a_core_only_where_there_is_no_other() {
+    fn server_and_generator_share_only_a_single_core() {
         for count in 2..9 {
             let cores: Vec<usize> = (4..4 + count).collect();
             for block in 0..20 {

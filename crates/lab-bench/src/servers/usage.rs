@@ -137,7 +137,7 @@ mod tests {
     fn shell(script: &str) -> Child {
         let mut command = Command::new("sh");
         command.args(["-c", script]).stdin(Stdio::piped());
-        command.spawn().expect("sh is there")
+        command.spawn().expect("sh is installed")
     }
 
     fn until<T>(condition: &str, mut read: impl FnMut() -> Option<T>) -> T {
@@ -162,7 +162,7 @@ mod tests {
         let reading = until("a child that ended and one that waits", || {
             watch.read().ok().filter(burnt)
         });
-        assert!(reading.bytes.expect("own processes may be read") > 100_000);
+        assert!(reading.bytes.expect("a user may read their own processes") > 100_000);
         server.kill().unwrap();
         server.wait().unwrap();
         let missing = watch.read().expect_err("it has exited").to_string();

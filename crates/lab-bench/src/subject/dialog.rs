@@ -21,8 +21,8 @@ const KEPT_LOG_LINES: usize = 200;
 /// The number of last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
 
-/// The time that a process that closed its output has to exit. On a busy machine, a process that crashed
-/// exits seconds after its files are closed.
+/// The time within which a process must exit after it has closed its output. On a busy machine, a
+/// process that crashed exits seconds after its files are closed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The effect on a process when benchlab exits.

@@ -22,7 +22,8 @@ pub struct BatchResult {
     pub wall_ns: u64,
     /// The CPU time of the subject's process during the batch, in ns.
     pub cpu_ns: u64,
-    /// The CPU time of the server during the batch in ns, or `None` if there is no server or it was not measured.
+    /// The CPU time of the server during the batch in ns, or `None` if there is no server or the
+    /// time was not measured.
     pub server_cpu_ns: Option<u64>,
     /// The number of operations in the batch.
     pub operations: u64,

@@ -182,7 +182,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read_back(value in any::<String>()) {
+        fn written_commands_are_parsed_back(value in any::<String>()) {
             let line = command("open", [("target", value.as_str())]);
             prop_assert!(line.is_ascii() && line.ends_with('\n') && !line.trim_end().contains('\n'));
             let SubjectLine::Reply(reply) = SubjectLine::parse(format!("@lab {}", line.trim_end()).as_bytes()) else {

@@ -12,7 +12,7 @@ const CHUNK: usize = 8192;
 
 /// The end of a pipe, read line by line without blocking.
 pub struct LineStream {
-    /// The pipe.
+    /// The readable end of the pipe.
     pub source: Box<dyn PipeEnd>,
     /// Bytes that were read but not consumed.
     pub buffer: Vec<u8>,

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_as_the_experiment_says() {
+    fn rows_match_the_experiments_specification() {
         let statements: Vec<String> = simple(1_001, 7).collect();
         assert_eq!(statements.len(), 3);
         assert!(statements[2].starts_with("INSERT INTO test_simple (id, value) VALUES (1001,"));

@@ -444,8 +444,8 @@ impl VisitTable {
         self.proxy.as_ref().map_or(0, RoundTripProxy::round_trips)
     }
 
-    /// Returns the effects of the calls in batches. Returns a fault if there are rows of other
-    /// calls.
+    /// Returns the effects of the calls in `batches`. Fails if the table has rows of any other
+    /// call.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         // MariaDB closes a killed connection before its COMMIT is complete.
         self.server.stand_still();

@@ -36,7 +36,7 @@ pub fn first(batches: &[CallBatch]) -> u64 {
 /// The number of calls by effect. Each call is counted in at most one of the last four fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// All calls.
+    /// The total number of calls.
     pub calls: u64,
     /// Calls that were reported as successful but had no effect.
     pub lost: u64,

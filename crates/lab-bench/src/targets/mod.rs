@@ -27,7 +27,7 @@ use std::rc::Rc;
 pub enum TargetMaker {
     /// Database files.
     Files(Files),
-    /// A server.
+    /// A server, on which each visit gets its own table.
     Server(Rc<Server>),
     /// A server that was not started, because none of the subjects that need it can run.
     Absent,

@@ -233,7 +233,7 @@ fn study_work(
                     .any(|value| value.chars().any(char::is_control))
             {
                 return Err(format!(
-                    "`:{}` draws from {table}.{column}, which holds bytes or control characters, such as tabs",
+                    "`:{}` draws from {table}.{column}, whose values are bytes or contain control characters",
                     parameter.name
                 ));
             }

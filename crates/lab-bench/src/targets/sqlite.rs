@@ -177,8 +177,8 @@ impl DatabaseFile {
             })
     }
 
-    /// Returns the effects of the calls in batches. Returns a fault if there are rows of other
-    /// calls.
+    /// Returns the effects of the calls in `batches`. Fails if the table has rows of any other
+    /// call.
     pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         let rows = self.effect_rows(effects::first(batches));
         Effects::new(batches, rows.map_err(|e| target_fault(e.to_string()))?)

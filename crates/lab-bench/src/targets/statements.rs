@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_statements_that_read_less_are_other_work() {
+    fn reading_fewer_rows_is_different_work() {
         let select = owned(&[("select", 1)]);
         let reads = ExpectedStatements {
             reads: Some(10),

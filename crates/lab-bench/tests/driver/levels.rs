@@ -95,7 +95,7 @@ fn reasons(results: &Results) -> Vec<String> {
 }
 
 #[test]
-fn a_subject_that_warms_up_slowly_gets_no_verdict_and_says_what_it_needs() {
+fn a_slowly_warming_subject_gets_no_verdict_but_a_recommended_budget() {
     // At the first point, subject 1 becomes faster from turn to turn and never reaches its level.
     let run = measured(1.0, |block, turn| {
         let steady = STEADY_NS[turn.subject.index()] as f64 * scatter(block, turn);
@@ -147,7 +147,7 @@ fn a_machine_that_becomes_slower_after_the_pilots_raises_no_alarm() {
 }
 
 #[test]
-fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_needs() {
+fn a_cut_short_pilot_gets_no_verdict_but_a_recommended_budget() {
     let mut plan = plan(3, BLOCKS);
     plan.measure.budget_ns = Some(60_000_000_000);
     plan.measure.max_warmup = 480;

@@ -98,7 +98,7 @@ fn measure(file: &File, plan: &Plan, fakes: &Fakes, machine: Journal) -> (Ending
 }
 
 #[test]
-fn one_server_at_one_point_is_one_stretch_whose_slices_are_blocks() {
+fn one_server_at_one_point_has_slices_as_blocks() {
     let plan = loading(1).plan().unwrap();
     let (file, fakes) = (File::new(&plan), Fakes::default());
     let (ending, steps) = measure(&file, &plan, &fakes, Journal::default());
@@ -129,7 +129,7 @@ fn a_disturbed_slice_is_followed_by_another_one() {
 }
 
 #[test]
-fn where_the_rate_changes_a_disturbed_slice_stays() {
+fn a_disturbed_slice_is_kept_if_the_rate_changes() {
     let stage = Stage {
         from: 10.0,
         to: 90.0,
@@ -149,7 +149,7 @@ fn where_the_rate_changes_a_disturbed_slice_stays() {
 }
 
 #[test]
-fn the_rest_of_a_load_is_put_on_when_it_is_resumed() {
+fn a_resumed_load_generates_the_remaining_load() {
     let plan = loading(1).plan().unwrap();
     let (file, fakes) = (File::new(&plan), Fakes::default());
     let mut shorter = plan.clone();
@@ -229,7 +229,7 @@ impl Generator for LostAgent {
 }
 
 #[test]
-fn the_loss_of_agents_is_no_failure_of_the_server() {
+fn the_loss_of_agents_is_not_a_failure_of_the_server() {
     let plan = loading(1).plan().unwrap();
     let file = File::new(&plan);
     let load = plan.load().expect("a load");
@@ -259,7 +259,7 @@ fn machine(name: &str, id: &str) -> Host {
 /// CPU time of agents and of a server on this machine is not a disturbance. Agents and servers on
 /// other machines use no CPU time on this machine.
 #[test]
-fn the_load_on_this_machine_is_no_disturbance() {
+fn the_load_on_this_machine_is_not_a_disturbance() {
     let mut plan = loading(1).plan().unwrap();
     let part = |agent, cpu_ns| AgentSlice {
         agent,

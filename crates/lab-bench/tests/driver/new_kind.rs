@@ -56,7 +56,7 @@ impl Workload for CacheMisses {
 }
 
 #[test]
-fn its_readings_are_kept_redone_and_resumed() {
+fn a_new_kind_is_stored_redone_and_resumed() {
     let plan = plan(2, 3);
     let file = File::new(&plan);
     let measure = |turns| {
@@ -106,7 +106,7 @@ fn document(run: &Run, results: &Results) -> Document {
         let Value::Estimate(value) = cell.value else {
             continue;
         };
-        let point = cell.key.point.expect("misses are of a point");
+        let point = cell.key.point.expect("misses belong to a point");
         let compared = results.comparisons.iter().find(|c| c.key == cell.key);
         let value = Quantity::estimate(&value, MISSES.unit);
         let ratio = compared.map(|c| Quantity::ratio(&c.ratio));
@@ -154,7 +154,7 @@ fn finding(comparison: &Comparison) -> Finding {
 }
 
 #[test]
-fn it_has_verdicts_and_every_format() {
+fn a_new_kind_has_verdicts_and_every_format() {
     let plan = plan(2, 12);
     let file = File::new(&plan);
     let workload = Box::new(CacheMisses { turns: 1000 });

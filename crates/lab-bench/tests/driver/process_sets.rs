@@ -29,7 +29,7 @@ fn fake() -> Fake<'static> {
 }
 
 #[test]
-fn processes_serve_their_blocks_and_end_then() {
+fn processes_serve_their_blocks_and_then_exit() {
     let (plan, fake) = (nested(100), fake());
     let file = File::new(&plan);
     let journal = fake.journal.clone();
@@ -69,7 +69,11 @@ fn a_set_that_is_disturbed_all_the_time_ends_with_the_budget() {
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Budget);
     let run = file.run();
     assert_eq!(run.replicates(), [0, 0, 0, 0, 1]);
-    assert_eq!(run.blocks.len(), 7, "a quarter more than the budget");
+    assert_eq!(
+        run.blocks.len(),
+        7,
+        "the run may exceed the budget by a quarter"
+    );
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn a_set_rehearses_before_its_first_recorded_turn() {
         let last_rehearsed = block.iter().rposition(|s| is_rehearsed(&s));
         assert!(
             last_rehearsed < first_turn,
-            "block {number} rehearses too late"
+            "block {number}: the rehearsal must precede the first turn"
         );
         rehearsed.push(turns.len());
         let points = turns.iter().map(|step| match step {
@@ -101,7 +105,7 @@ fn a_set_rehearses_before_its_first_recorded_turn() {
         });
         assert!(points.eq([0, 0, 1, 1, 0, 0].into_iter().take(turns.len())));
     }
-    assert_eq!(rehearsed, [6, 0, 6, 0], "once in a set");
+    assert_eq!(rehearsed, [6, 0, 6, 0], "each set has one rehearsal");
 }
 
 #[test]
@@ -123,7 +127,7 @@ fn rehearsed_turns_are_spread_over_the_points() {
 }
 
 #[test]
-fn a_run_that_is_resumed_begins_another_set() {
+fn a_resumed_run_begins_a_new_set() {
     let plan = nested(100);
     let file = File::new(&plan);
     let interrupted = Fake {

@@ -10,7 +10,7 @@ fn broken() -> Act {
 }
 
 #[test]
-fn a_subject_that_fails_at_a_point_is_excluded_there_and_the_others_go_on() {
+fn a_subject_that_fails_at_a_point_is_excluded_there_and_the_others_continue() {
     let plan = plan(3, 3);
     let file = File::new(&plan);
     let fake = Fake::new(|block, turn| match (block, turn.subject.0, turn.point.0) {
@@ -145,7 +145,7 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
     let fake = Fake::new(lost);
     let journal = fake.journal.clone();
     let Err(BenchError::ServerLost(reason)) = file.measure(&plan, fake) else {
-        panic!("it goes on")
+        panic!("the run did not end")
     };
     assert_eq!(reason, "it is gone; the server failed 4 times in this run");
     assert_eq!(journal.count(|s| *s == BuildStep::Restore), 3);
@@ -156,7 +156,7 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
         ..Fake::new(lost)
     };
     let Err(BenchError::ServerLost(reason)) = file.measure(&plan, fake) else {
-        panic!("it goes on")
+        panic!("the run did not end")
     };
     assert_eq!(
         reason,
@@ -168,7 +168,7 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
 }
 
 #[test]
-fn a_run_that_is_interrupted_anywhere_is_resumed_to_the_same_order() {
+fn an_interrupted_run_is_resumed_in_the_same_order() {
     let plan = plan(3, 2);
     let uninterrupted = File::new(&plan);
     let fake = Fake::steady(&[1000, 2000, 3000]);

@@ -30,7 +30,7 @@ fn a_disturbed_block_is_redone_in_the_same_order() {
 
 /// Once the usual duration of a block is known, a block that is too disturbed is abandoned early.
 #[test]
-fn a_block_is_given_up_once_its_rest_cannot_save_it() {
+fn a_block_is_abandoned_once_it_is_too_disturbed() {
     let mut plan = plan(2, 3);
     let point = |n: u32| lab_model::Point {
         params: vec![("n".into(), n.to_string())],
@@ -103,7 +103,7 @@ fn a_workload_may_refuse_to_redo_blocks() {
 }
 
 #[test]
-fn a_disturbed_turn_is_taken_again_as_often_as_a_quarter_of_the_turns_allows() {
+fn at_most_a_quarter_of_the_turns_is_repeated() {
     let plan = plan(2, 1);
     let file = File::new(&plan);
     let fake = Fake {
@@ -124,7 +124,7 @@ fn a_disturbed_turn_is_taken_again_as_often_as_a_quarter_of_the_turns_allows() {
 }
 
 #[test]
-fn a_turn_is_taken_three_times_at_most_and_a_quiet_one_once() {
+fn a_turn_is_taken_at_most_three_times_and_a_quiet_turn_once() {
     let plan = plan(2, 1);
     let file = File::new(&plan);
     let is_last_turn = |turn: lab_bench::Turn| (turn.pass, turn.turn) == (19, 1);

@@ -62,7 +62,7 @@ fn a_block_is_the_schedule_of_its_number() {
 }
 
 #[test]
-fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() {
+fn subjects_are_opened_per_target_or_per_point() {
     let mut plan = plan(2, 1);
     plan.targets = [TargetKind::Sqlite, TargetKind::Postgresql]
         .map(target)
@@ -126,7 +126,7 @@ fn a_point_that_needs_others_comes_last() {
 }
 
 #[test]
-fn overheads_take_turns_in_the_first_pair_alone() {
+fn overheads_take_turns_only_in_the_first_pair() {
     let mut plan = plan(2, 1);
     plan.subjects.push(Subject {
         name: "nothing".into(),

@@ -26,7 +26,7 @@ fn plan_with(measure: Measure) -> Plan {
 }
 
 #[test]
-fn after_as_many_blocks_as_were_asked_for() {
+fn a_run_ends_after_the_requested_blocks() {
     assert_eq!(
         ending_of(&plan(2, 3), &[100_000; 2]),
         (Ending::Blocks, 3, vec![])
@@ -34,7 +34,7 @@ fn after_as_many_blocks_as_were_asked_for() {
 }
 
 #[test]
-fn at_the_interim_analysis_that_decides() {
+fn a_run_ends_at_a_conclusive_interim_analysis() {
     let plan = plan_with(Measure {
         max_blocks: 80,
         looks: vec![10, 20, 40],
@@ -57,7 +57,7 @@ fn an_inconclusive_interim_analysis_is_noted_and_the_last_one_ends_the_run() {
 }
 
 #[test]
-fn before_a_block_that_does_not_fit_into_the_budget() {
+fn a_run_ends_before_a_block_that_exceeds_the_budget() {
     let plan = plan_with(Measure {
         max_blocks: 80,
         budget_ns: Some(20 * BLOCK_NS + BLOCK_NS / 2),

@@ -173,7 +173,7 @@ fn both_halves_are_searched_and_skipped_commits_widen_the_range() {
 }
 
 #[test]
-fn what_is_not_one_commit_is_said() {
+fn inconclusive_bisections_are_reported() {
     let mut gradual = bisection(4);
     probe(&mut gradual, Unchanged, Unchanged);
     assert!(
@@ -232,7 +232,7 @@ fn every_format_renders_and_escapes_a_bisection() {
 }
 
 #[test]
-fn a_file_keeps_everything_and_wrong_indexes_are_refused() {
+fn a_file_keeps_everything_and_invalid_indexes_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.bisect");
     let file = BisectionFile::create(&path).unwrap();

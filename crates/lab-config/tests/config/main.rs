@@ -130,7 +130,7 @@ fn the_commented_examples_are_valid() {
 }
 
 #[test]
-fn a_mistake_is_shown_with_its_place() {
+fn a_mistake_is_shown_with_its_position() {
     for (text, place, message) in [
         (
             "[compare.a]\ncomand = 'x'\n",

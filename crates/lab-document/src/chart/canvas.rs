@@ -47,9 +47,9 @@ pub enum TextAnchor {
 /// The shape of a dot. Subjects whose colors repeat have different shapes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Dot {
-    /// A disc.
+    /// A filled circle.
     Disc,
-    /// A square.
+    /// A filled square.
     Square,
     /// An unfilled circle.
     Ring,

@@ -10,13 +10,13 @@ use serde::Serialize;
 /// The color index for muted elements, such as a baseline or time spent waiting.
 pub const NEUTRAL: usize = 255;
 
-/// A chart.
+/// A chart with its title and its caption.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
     /// The ID, which is unique in the document and serves as the file name. It consists of
     /// lowercase letters, digits and `-`.
     pub id: String,
-    /// The title.
+    /// The title above the chart.
     pub title: String,
     /// A sentence that describes the chart. It is also the chart's alternative text.
     pub caption: String,
@@ -75,7 +75,7 @@ pub struct Lines {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// The lines.
+    /// The lines, in the order of the legend.
     pub lines: Vec<Line>,
 }
 
@@ -130,7 +130,7 @@ pub struct Bars {
 /// A bar of a bar chart.
 #[derive(Clone, Debug, Serialize)]
 pub struct BarRow {
-    /// The name.
+    /// The name of the row.
     pub name: String,
     /// The heading above this row if it is the first row of a group, otherwise empty.
     pub group: String,
@@ -198,10 +198,10 @@ pub struct HeatMaps {
     pub maps: Vec<HeatMap>,
 }
 
-/// A heat map.
+/// A heat map of one subject.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeatMap {
-    /// The name.
+    /// The name of the map, such as a subject.
     pub name: String,
     /// The color index.
     pub color: usize,
@@ -226,14 +226,14 @@ pub struct Distribution {
     pub values: Axis,
     /// The scale of the cumulative fractions: [`Scale::Linear`] or [`Scale::Percentiles`].
     pub shares: Scale,
-    /// The lines.
+    /// The distributions, in the order of the legend.
     pub lines: Vec<DistributionLine>,
 }
 
 /// The distribution of one subject's values.
 #[derive(Clone, Debug, Serialize)]
 pub struct DistributionLine {
-    /// The name.
+    /// The name in the legend.
     pub name: String,
     /// The color index.
     pub color: usize,

@@ -15,7 +15,7 @@ pub struct Gate {
     pub condition: String,
     /// The judged subject, page or rule, such as `head at n=10`. Empty for the whole report.
     pub name: String,
-    /// The decision.
+    /// The outcome of the gate: passed, failed or inconclusive.
     pub decision: Decision,
     /// The effect on the exit code, which also depends on `--inconclusive`.
     pub effect: GateEffect,

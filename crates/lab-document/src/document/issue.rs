@@ -12,7 +12,7 @@ pub struct Issue {
     pub title: String,
     /// The observation, in sentences.
     pub text: String,
-    /// The severity.
+    /// The severity of the problem.
     pub severity: Severity,
     /// The object with the problem, such as `sda`. Empty for the whole report.
     pub object: String,
@@ -28,7 +28,7 @@ pub struct Issue {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// A suggestion.
+    /// A suggestion, which does not fail the command.
     #[default]
     Notice,
     /// A problem that does not fail the command.

@@ -30,7 +30,7 @@ pub use unit_name::unit_name;
 use lab_model::{Decision, GateEffect};
 use serde::Serialize;
 
-/// A report.
+/// A report, independent of the output format.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Document {
     /// The title of the measurement, such as the experiment's title. Never empty.
@@ -152,7 +152,7 @@ pub struct Finding {
     ///
     /// If there are multiple warnings, the first screen lists only their labels.
     pub label: String,
-    /// The sentences.
+    /// The text of the finding, in one or two sentences.
     pub text: String,
     /// The tone, which is shown as a color.
     pub tone: Tone,

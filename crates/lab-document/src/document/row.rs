@@ -23,7 +23,7 @@ pub struct Row {
     pub case: String,
     /// The point's parameters, including the value of the sweep.
     pub params: Vec<(String, String)>,
-    /// The metric.
+    /// The measured metric, with its name and its unit.
     #[serde(serialize_with = "metric")]
     pub metric: Metric,
     /// The value, or `None` if it could not be measured. [`Row::note`] contains the reason.

@@ -12,7 +12,7 @@ pub struct Table {
     pub title: String,
     /// One sentence that explains how to read the table. May be empty.
     pub caption: String,
-    /// The columns.
+    /// The columns, from left to right.
     pub columns: Vec<Column>,
     /// The rows. Each row has one cell per column.
     pub rows: Vec<Vec<Cell>>,
@@ -35,7 +35,7 @@ pub struct Column {
 /// A cell of a table.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cell {
-    /// The content.
+    /// The text or the quantity in the cell.
     pub content: CellContent,
     /// A note that is shown on a second line in smaller text. May be empty.
     pub note: String,
@@ -52,7 +52,7 @@ pub enum CellContent {
     Empty,
     /// Text.
     Words(String),
-    /// A number.
+    /// A number with its unit.
     Quantity(Quantity),
 }
 

@@ -16,7 +16,7 @@ pub enum Tone {
     Worse,
     /// Equivalent to the baseline.
     Same,
-    /// Inconclusive.
+    /// Neither better, worse nor equivalent: the data do not allow a verdict.
     Inconclusive,
     /// An error or a warning.
     Alarm,

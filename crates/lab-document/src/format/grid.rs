@@ -10,13 +10,13 @@ use lab_model::Unit;
 /// A table as text.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// The columns.
+    /// The columns, from left to right.
     pub columns: Vec<GridColumn>,
     /// The rows. Each row has one cell per column.
     pub rows: Vec<Vec<GridCell>>,
 }
 
-/// A column.
+/// A column of a grid.
 #[derive(Clone, Debug)]
 pub struct GridColumn {
     /// The heading, with the unit if all cells have the same unit.
@@ -25,7 +25,7 @@ pub struct GridColumn {
     pub numeric: bool,
 }
 
-/// A cell.
+/// A cell of a grid.
 #[derive(Clone, Debug, Default)]
 pub struct GridCell {
     /// Text, or a number.

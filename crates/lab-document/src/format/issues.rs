@@ -6,7 +6,7 @@ use crate::document::{Document, Gate, Issue, Severity};
 use lab_model::{Decision, GateEffect};
 use sha2::{Digest, Sha256};
 
-/// The maximum number of warnings of one kind, because warnings repeat for each subject.
+/// The maximum number of warnings of one kind. Without a limit, each subject would repeat them.
 const MAX_ALIKE: usize = 10;
 
 /// Returns the problems: gates that did not pass, then [`problems`].

@@ -24,7 +24,6 @@ pub const FORMAT: Format = Format {
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 
-/// A test.
 struct Test {
     class: String,
     name: String,

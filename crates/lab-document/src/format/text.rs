@@ -74,37 +74,61 @@ pub fn pad_left(text: &str, width: usize) -> String {
 
 /// Wraps sanitized text to lines of at most `width` columns.
 ///
-/// Lines break at spaces, but not between a number and its unit or within a date. A word is broken
-/// only if it is too long for a line. An empty text produces no lines.
+/// Lines break at spaces, but not between a number and its unit, within a date, or within code in
+/// backticks that fits on a line. A word is broken only if it is too long for a line. An empty text
+/// produces no lines.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let options = Options::new(width.max(2))
+    let width = width.max(2);
+    let options = Options::new(width)
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
-    let text = joined(text);
+    let text = joined(text, width);
     let lines = textwrap::wrap(&text, options);
     let lines = lines.iter().map(|line| line.replace('\u{a0}', " "));
     lines.filter(|line| !line.trim().is_empty()).collect()
 }
 
-/// Joins words with single spaces, and with a no-break space before a unit and within a date.
-fn joined(text: &str) -> String {
+/// Joins words with single spaces, and with a no-break space before a unit, within a date, and
+/// within code of at most `width` columns.
+fn joined(text: &str, width: usize) -> String {
     let mut joined = String::new();
-    for word in text.split_whitespace() {
+    let mut within_code = 0;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    for (i, word) in words.iter().enumerate() {
         let bare = word.trim_end_matches([',', '.', ';', ':', ')']);
         let number = joined.ends_with(|c: char| c.is_ascii_digit() || c == ']');
         let before = joined.rsplit([' ', '\u{a0}']).next().unwrap_or_default();
         let space = if joined.is_empty() {
             ""
-        } else if number && UNITS.contains(&bare) || continues_date(before, bare) {
+        } else if within_code > 0 || number && UNITS.contains(&bare) || continues_date(before, bare)
+        {
             "\u{a0}"
         } else {
             " "
         };
         joined.push_str(space);
         joined.push_str(word);
+        within_code = match within_code {
+            0 => words_of_code(&words[i..], width),
+            words => words - 1,
+        };
     }
     joined
+}
+
+/// Returns the number of further words of the code that begins in the first word and fits on a line.
+fn words_of_code(words: &[&str], width: usize) -> usize {
+    let has_odd = |word: &&str| word.matches('`').count() % 2 == 1;
+    if !words.first().is_some_and(has_odd) {
+        return 0;
+    }
+    let Some(more) = words.iter().skip(1).position(has_odd) else {
+        return 0;
+    };
+    let last = more + 1;
+    let code: usize = words[..=last].iter().map(|word| word.width()).sum();
+    if code + last <= width { last } else { 0 }
 }
 
 /// Returns true if two words belong to one date, such as `28 Nov`, `Nov 2026`, `2026-11-28 22:05` or `22:05 UTC`.
@@ -136,6 +160,25 @@ fn continues_date(before: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::wrap;
+
+    #[test]
+    fn a_line_never_breaks_within_code_that_fits() {
+        let text =
+            "A fix of 9 words: `sysctl -w vm.swappiness=10`. Then `make x`, and `a` or (`b c`)";
+        let codes = ["`sysctl -w vm.swappiness=10`.", "`make x`,", "(`b c`)"];
+        for width in 29..80 {
+            let lines = wrap(text, width);
+            assert!(lines.iter().all(|line| line.len() <= width), "{lines:?}");
+            for code in codes {
+                assert!(lines.iter().any(|line| line.contains(code)), "{lines:?}");
+            }
+            assert_eq!(lines.join(" "), text);
+        }
+        // Code that is wider than a line breaks at spaces, and a lone backtick joins nothing.
+        let lines = wrap("Run `echo 1234567890 1234567890` at 5` past", 12);
+        let expected = ["Run `echo", "1234567890", "1234567890`", "at 5` past"];
+        assert_eq!(lines, expected);
+    }
 
     #[test]
     fn a_line_never_breaks_within_a_date() {

@@ -13,7 +13,7 @@ fn charts() -> Vec<Chart> {
 }
 
 #[test]
-fn every_chart_is_drawn_as_it_was_reviewed() {
+fn every_chart_matches_its_snapshot() {
     for chart in charts() {
         let drawn = svg(&chart).expect("a drawing");
         assert_eq!(drawn, svg(&chart).expect("the same"), "{}", chart.id);
@@ -22,7 +22,7 @@ fn every_chart_is_drawn_as_it_was_reviewed() {
 }
 
 #[test]
-fn a_chart_names_itself_for_those_who_cannot_see_it() {
+fn a_chart_has_an_accessible_name() {
     for chart in charts() {
         let text = standalone(&chart).expect("a file");
         let file = roxmltree::Document::parse(&text).expect("XML");
@@ -108,7 +108,7 @@ fn ticks_are_few_and_inside() {
 }
 
 #[test]
-fn ticks_have_the_units_that_people_read() {
+fn ticks_have_readable_units() {
     let words = |scale, unit, low, high| -> Vec<String> {
         let ticks = ticks(scale, unit, low, high);
         ticks.into_iter().map(|(_, word)| word).collect()
@@ -171,7 +171,7 @@ fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 #[test]
-fn colors_can_be_seen_on_light_and_on_dark_paper() {
+fn colors_have_contrast_in_light_and_dark_mode() {
     let sheet = style_sheet();
     let pairs = sheet.split("[fill=\"").skip(1).map(|rule| {
         let dark = rule.split("{fill:").nth(1).expect("a dark one");

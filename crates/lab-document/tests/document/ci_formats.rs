@@ -191,7 +191,7 @@ fn many_problems_are_counted_and_a_long_summary_is_cut() {
 fn code_quality_has_the_required_members_and_stable_fingerprints() {
     let all = json("gitlab", &document(HOSTILE));
     let all = all.as_array().unwrap();
-    assert_eq!(all.len(), 3, "without the waived problem");
+    assert_eq!(all.len(), 3, "the waived problem is omitted");
     let mut prints: Vec<&str> = all
         .iter()
         .map(|one| one["fingerprint"].as_str().unwrap())
@@ -351,7 +351,7 @@ fn trackers_get_values_with_bounds() {
     assert_eq!(
         entries.len(),
         2,
-        "more throughput is better, so it is in no file of smaller-is-better"
+        "more throughput is better, so it is omitted from a smaller-is-better file"
     );
     assert_eq!(entries[0]["unit"], "ns");
     assert_eq!(entries[0]["range"], "1485000 to 1530000");

@@ -51,7 +51,7 @@ fn a_document_is_json() {
     assert_eq!(value["format"], "benchlab-document");
     assert_eq!(value["rows"][1]["ratio"]["high"], 1.1);
     let cells = &value["sections"][0]["items"][1]["table"]["rows"];
-    assert!(cells[2][1]["content"].is_null(), "an empty cell");
+    assert!(cells[2][1]["content"].is_null(), "an empty cell is null");
     assert!(cells[2][2]["content"]["value"].is_null(), "no number");
 }
 
@@ -64,11 +64,7 @@ fn figures_are_xml_that_the_importer_reads() {
     let figures = parsed
         .descendants()
         .filter(|node| node.has_tag_name("figure"));
-    assert_eq!(
-        figures.count(),
-        document.rows.len(),
-        "every metric of every row"
-    );
+    assert_eq!(figures.count(), document.rows.len(), "each row is a figure");
     let imported = import_xml(text.as_bytes(), &ImportLimits::default()).expect("figures");
     let [c, ada, server, java] = imported.as_slice() else {
         panic!("{imported:?}");
@@ -86,12 +82,12 @@ fn figures_are_xml_that_the_importer_reads() {
     assert_eq!(times, [4_536.0, 448_000.0]);
     assert!(
         server.times.is_empty() && java.times.is_empty(),
-        "neither has a time"
+        "neither file contains times"
     );
 }
 
 #[test]
-fn a_subject_by_itself_is_a_file_that_earlier_tools_read() {
+fn a_single_subject_is_a_file_that_earlier_tools_read() {
     let files = xml::per_subject(&sample::document());
     let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(
@@ -110,7 +106,7 @@ fn a_subject_by_itself_is_a_file_that_earlier_tools_read() {
 }
 
 #[test]
-fn mean_times_and_their_counts_are_exchanged_where_they_are_known() {
+fn mean_times_and_counts_are_exchanged_if_known() {
     let row = |metric: Metric, value: f64| Row {
         value: Some(Quantity::exact(value, metric.unit.clone())),
         ..sample::row("ada", "select", metric)

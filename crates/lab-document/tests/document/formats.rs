@@ -96,7 +96,7 @@ fn warnings_that_ask_for_action_are_shown_once_and_the_others_are_counted() {
 }
 
 #[test]
-fn a_table_that_goes_on_below_repeats_what_names_its_rows() {
+fn a_split_table_repeats_the_column_that_names_its_rows() {
     let heads = ["point", "subject"].map(Column::from).into_iter();
     let counts =
         (1..=6).map(|n| Column::with_unit(format!("what is counted as number {n}"), Unit::Ratio));
@@ -235,7 +235,7 @@ fn a_page_runs_and_loads_nothing() {
 }
 
 #[test]
-fn a_bar_of_nothing_has_no_length() {
+fn a_bar_of_0_has_no_length() {
     let mut chart = sample::bars();
     let Drawing::Bars(bars) = &mut chart.drawing else {
         panic!("bars");
@@ -263,7 +263,7 @@ fn colors_change_no_text() {
         ..Terminal::default()
     };
     let colored = terminal::render(&sample::rich(), colored);
-    assert!(colored.contains("\x1b[32m"), "better is green");
+    assert!(colored.contains("\x1b[32m"), "a better result is green");
     let plain: String = colored
         .split('\x1b')
         .enumerate()
@@ -373,7 +373,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_document_keeps_to_its_lines(document in document(), width in 40usize..140) {
+    fn any_document_stays_within_its_width(document in document(), width in 40usize..140) {
         for full in [false, true] {
             let text = on_terminal(&document, width, full);
             for line in text.lines() {

@@ -55,7 +55,7 @@ fn nothing_is_written_in_the_unit_of_its_interval() {
 }
 
 #[test]
-fn bytes_per_second_are_told_in_powers_of_1000() {
+fn bytes_per_second_use_powers_of_1000() {
     let disk = within(1.1e9, 1.24e9, 1.32e9, Unit::PerSecond("bytes".into()));
     assert_eq!(sentence(&disk), "1.24 GB/s (1.10 to 1.32)");
     let link = Quantity::exact(125e3, Unit::PerSecond("bytes".into()));

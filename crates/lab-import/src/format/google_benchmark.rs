@@ -4,11 +4,26 @@
 use super::ImportFormat;
 use crate::error::Problem;
 use crate::json::Node;
-use crate::metrics::nanoseconds;
+use crate::metrics::{named, nanoseconds};
 use crate::read::TIME;
 use crate::source::Source;
 use crate::subject::{Collector, fact, subject};
-use lab_model::{Imported, Metric};
+use lab_model::{Direction, Imported, Metric, Unit};
+
+/// The numeric members of a benchmark that are not counters. The time and the CPU time are imported
+/// as such.
+const NO_COUNTERS: [&str; 10] = [
+    "family_index",
+    "per_family_instance_index",
+    "repetitions",
+    "repetition_index",
+    "threads",
+    "iterations",
+    "real_time",
+    "cpu_time",
+    "cpu_coefficient",
+    "real_coefficient",
+];
 
 /// The import format for google/benchmark's JSON.
 pub const FORMAT: ImportFormat = ImportFormat {
@@ -60,6 +75,12 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
         }
     }
     let mut imported = values.finish();
+    let is_fit = |b: &&Node| matches!(b.find_text("aggregate_name"), Some("BigO" | "RMS"));
+    if all.iter().any(|b| is_fit(&b)) {
+        imported
+            .remarks
+            .push("The fits of the asymptotic complexity (BigO and RMS) were not imported.".into());
+    }
     if !has_runs && !all.is_empty() {
         imported
             .remarks
@@ -93,5 +114,25 @@ fn run(benchmark: &Node, values: &mut Collector) -> Result<(), Problem> {
     if let Some(cpu) = benchmark.find_amount("cpu_time")? {
         values.add((name, &[]), &Metric::CPU, 0, cpu * scale);
     }
+    for (key, value) in benchmark.members()? {
+        if let Some(value) = value.value().as_f64()
+            && !NO_COUNTERS.contains(&key)
+        {
+            values.add((name, &[]), &counter(key), 0, value);
+        }
+    }
     Ok(())
+}
+
+/// Returns the metric of a user's counter, or of items or bytes per second.
+fn counter(name: &str) -> Metric {
+    match name.strip_suffix("_per_second") {
+        Some(counted @ ("items" | "bytes")) => named(
+            name,
+            Unit::PerSecond(counted.to_owned().into()),
+            Direction::More,
+        ),
+        // The file does not state whether more is better.
+        _ => named(name, Unit::Count(String::new().into()), Direction::Neither),
+    }
 }

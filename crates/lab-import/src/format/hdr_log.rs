@@ -17,10 +17,14 @@ use lab_model::{Imported, Metric};
 /// The maximum length of an encoded histogram in bytes.
 const ENCODED: usize = 4 << 20;
 
+/// The remark about the unit of a log's values, which the format does not define.
+pub const UNIT_ASSUMED: &str = "The log does not state the unit of its values, which are taken for nanoseconds: \
+     specify the unit with --duration-unit.";
+
 /// The import format for HdrHistogram's log.
 pub const FORMAT: ImportFormat = ImportFormat {
     name: "hlog",
-    title: "HdrHistogram's log (.hlog), values in nanoseconds",
+    title: "HdrHistogram's log (.hlog), in ns or in the unit of --duration-unit",
     advice: "Write the log of each of 10 processes to a separate file, and import all files with --join.",
     is_format: |source| {
         let mut lines = source.text.lines().take(100);
@@ -113,6 +117,7 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
         add(Metric::MAX, histogram.max() as f64);
         add(Metric::OPERATIONS, histogram.len() as f64);
     }
+    imported.remarks.push(UNIT_ASSUMED.into());
     if seconds > 0.0 {
         fact(&mut imported, "duration", format!("{seconds:.1} s"));
     }
@@ -125,7 +130,7 @@ fn decode(encoded: &str, deserializer: &mut Deserializer) -> Result<Histogram<u6
     }
     let bytes = BASE64_STANDARD.decode(encoded).map_err(|e| {
         format!(
-            "the histogram is not valid base64: {e}; the line is truncated, or of another version"
+            "the histogram is not valid base64: {e}; the line is truncated, or has an unsupported version"
         )
     })?;
     deserializer

@@ -6,6 +6,7 @@ use crate::error::Problem;
 use crate::json::Node;
 use crate::source::Source;
 use crate::subject::{series, single, subject};
+use crate::wording;
 use lab_model::{Imported, Metric};
 
 /// The import format for hyperfine's JSON.
@@ -64,16 +65,16 @@ fn command(result: &Node, source: &Source) -> Result<Imported, Problem> {
         series(&mut imported, "", Metric::PEAK_MEMORY, each(sizes));
     }
     if let Some(codes) = result.find("exit_codes") {
-        let codes = codes.items()?;
         // A code is null for a process that a signal ended.
-        let failed = codes
-            .iter()
-            .filter(|code| code.value().as_i64() != Some(0))
-            .count();
+        let codes = codes.items()?;
+        let codes: Vec<Option<i64>> = codes.iter().map(|code| code.value().as_i64()).collect();
+        let failed = codes.iter().filter(|code| **code != Some(0)).count();
+        imported.exit_codes = codes.iter().copied().collect();
         if failed > 0 {
             imported.remarks.push(format!(
-                "{line}: {failed} of {} runs failed (a nonzero exit status, or a signal).",
-                codes.len()
+                "{line}: {failed} of {} runs failed ({}).",
+                codes.len(),
+                wording::exit_codes(&imported.exit_codes)
             ));
         }
     }

@@ -10,6 +10,7 @@ use lab_document::say;
 use lab_model::{Imported, Metric};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
+use std::collections::HashMap;
 
 /// The maximum nesting depth of elements.
 const DEPTH: usize = 64;
@@ -32,6 +33,8 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
     let mut all = Collector::new(subject("JUnit", "", ""));
     let (mut depth, mut skipped, mut failed) = (0_usize, 0, Vec::new());
     let mut current: Option<(String, f64, bool)> = None;
+    // The names of the enclosing suites.
+    let mut suites: Vec<String> = Vec::new();
     loop {
         let begin = reader.buffer_position();
         let problem = |message: String| Problem::on_line(line_of(text, begin), message);
@@ -49,23 +52,30 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
                 }
                 match tag.name().as_ref() {
                     "testcase" => current = test(&tag, &mut skipped).map_err(problem)?,
+                    "testsuite" => {
+                        let name = attribute(&tag, "name").map_err(problem)?;
+                        suites.push(name.unwrap_or_default());
+                    }
                     name => mark(name, &mut current, &mut failed, &mut skipped),
                 }
             }
             Event::Empty(tag) => match tag.name().as_ref() {
                 "testcase" => {
                     if let Some((name, time, _)) = test(&tag, &mut skipped).map_err(problem)? {
-                        all.add((&name, &[]), &Metric::WALL, 0, time);
+                        all.add((&name, &suite(&suites)), &Metric::WALL, 0, time);
                     }
                 }
                 name => mark(name, &mut current, &mut failed, &mut skipped),
             },
             Event::End(tag) => {
                 depth = depth.saturating_sub(1);
+                if tag.name().as_ref() == "testsuite" {
+                    suites.pop();
+                }
                 if tag.name().as_ref() == "testcase"
                     && let Some((name, time, true)) = current.take()
                 {
-                    all.add((&name, &[]), &Metric::WALL, 0, time);
+                    all.add((&name, &suite(&suites)), &Metric::WALL, 0, time);
                 }
             }
             Event::DocType(_) => {
@@ -89,6 +99,7 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
         }
     }
     let mut imported = all.finish();
+    name_suites_only_where_needed(&mut imported);
     if !failed.is_empty() {
         let names: Vec<String> = failed
             .iter()
@@ -112,6 +123,25 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
     Ok(vec![imported])
 }
 
+/// Returns the suite of a test as a parameter.
+fn suite(suites: &[String]) -> Vec<(String, String)> {
+    let name = suites.last().filter(|name| !name.is_empty());
+    name.map(|name| vec![("suite".to_owned(), name.clone())])
+        .unwrap_or_default()
+}
+
+/// Removes the suite of each test whose name occurs in only one suite.
+fn name_suites_only_where_needed(imported: &mut Imported) {
+    let mut suites: HashMap<String, usize> = HashMap::new();
+    for series in &imported.series {
+        *suites.entry(series.case.clone()).or_default() += 1;
+    }
+    let alone = imported.series.iter_mut();
+    for series in alone.filter(|series| suites[&series.case] == 1) {
+        series.params.clear();
+    }
+}
+
 /// Returns the test's name and its time in ns.
 fn test(tag: &BytesStart, skipped: &mut usize) -> Result<Option<(String, f64, bool)>, String> {
     let name = attribute(tag, "name")?.ok_or("<testcase> has no name")?;
@@ -123,8 +153,16 @@ fn test(tag: &BytesStart, skipped: &mut usize) -> Result<Option<(String, f64, bo
         *skipped += 1;
         return Ok(None);
     };
-    let seconds = amount(&time)
-        .ok_or_else(|| format!("time=\"{}\" is not a number of seconds", short(&time)))?;
+    let seconds = amount(&time).ok_or_else(|| {
+        let time = short(&time);
+        match time.contains(',') {
+            true => format!(
+                "the comma in time=\"{time}\" may be a decimal comma or separate thousands; \
+                 write times with a decimal point"
+            ),
+            false => format!("time=\"{time}\" is not a number of seconds"),
+        }
+    })?;
     Ok(Some((name, seconds * 1e9, true)))
 }
 

@@ -133,19 +133,18 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
         match node.find_text("metric") {
             Some("http_req_duration") => {
                 let data = node.get("data").map_err(on_line)?;
-                times.push(
-                    data.get("value")
-                        .and_then(|v| v.amount())
-                        .map_err(on_line)?
-                        * 1e6,
-                );
+                let value = data.get("value").and_then(|v| v.amount());
+                let duration = value.map_err(on_line)? * 1e6;
+                times.push(duration);
                 let time = data
                     .find_text("time")
                     .and_then(|t| t.parse::<jiff::Timestamp>().ok());
                 if let Some(time) = time {
                     let seconds = time.as_microsecond() as f64 / 1e6;
-                    let (first, last) = stamps.unwrap_or((seconds, seconds));
-                    stamps = Some((first.min(seconds), last.max(seconds)));
+                    // The time of a point is the end of the request.
+                    let start = seconds - duration / 1e9;
+                    let (first, last) = stamps.unwrap_or((start, seconds));
+                    stamps = Some((first.min(start), last.max(seconds)));
                 }
             }
             Some("http_req_failed") => {

@@ -4,6 +4,7 @@
 use super::ImportFormat;
 use crate::error::Problem;
 use crate::metrics::{duration, percentile, rate};
+use crate::responses::Responses;
 use crate::source::Source;
 use crate::subject::{single, subject};
 use crate::text::{amount_on, short};
@@ -50,6 +51,18 @@ fn json(source: &Source) -> Result<Vec<Imported>, Problem> {
     single(&mut imported, Metric::MAX, seconds("slowest")?);
     let fraction = summary.find_amount("successRate")?;
     single(&mut imported, success(), fraction);
+    let mut responses = Responses::default();
+    if let Some(statuses) = root.find("statusCodeDistribution") {
+        for (status, count) in statuses.members()? {
+            responses.add(status, count.amount()?);
+        }
+    }
+    if let Some(errors) = root.find("errorDistribution") {
+        for (error, count) in errors.members()? {
+            responses.fail(error, count.amount()?);
+        }
+    }
+    imported.remarks.extend(responses.remark());
     Ok(vec![imported])
 }
 
@@ -66,6 +79,7 @@ fn text(source: &Source) -> Result<Vec<Imported>, Problem> {
         ));
     }
     let mut has_rate = false;
+    let mut responses = Responses::default();
     for (i, line) in source.text.lines().enumerate() {
         let number = i + 1;
         let line = line.trim();
@@ -77,6 +91,17 @@ fn text(source: &Source) -> Result<Vec<Imported>, Problem> {
         if let Some((percent, value)) = line.split_once("% in ") {
             let percent = amount_on(number, percent)?;
             single(&mut imported, percentile(percent), Some(time(value)?));
+            continue;
+        }
+        // A line of the distribution of statuses, `[200] 10 responses`, or of errors, `[10] refused`
+        if let Some((label, rest)) = line
+            .strip_prefix('[')
+            .and_then(|line| line.split_once("] "))
+        {
+            match rest.strip_suffix(" responses") {
+                Some(count) => responses.add(label, amount_on(number, count)?),
+                None => responses.fail(rest, amount_on(number, label)?),
+            }
             continue;
         }
         let Some((key, value)) = line.split_once(':') else {
@@ -107,5 +132,6 @@ fn text(source: &Source) -> Result<Vec<Imported>, Problem> {
             "the output ends before `Requests/sec`: it is truncated",
         ));
     }
+    imported.remarks.extend(responses.remark());
     Ok(vec![imported])
 }

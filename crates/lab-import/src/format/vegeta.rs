@@ -7,6 +7,7 @@ use super::k6::latencies;
 use crate::error::Problem;
 use crate::json::Node;
 use crate::metrics::{named, percentile, rate};
+use crate::responses::Responses;
 use crate::source::{Source, parse_json};
 use crate::subject::{single, subject};
 use lab_model::{Direction, Imported, Metric, Unit};
@@ -69,12 +70,20 @@ fn report(source: &Source) -> Result<Vec<Imported>, Problem> {
         root.find_amount("requests")?,
     );
     single(&mut imported, success(), root.find_amount("success")?);
+    let mut responses = Responses::default();
+    if let Some(statuses) = root.find("status_codes") {
+        for (status, count) in statuses.members()? {
+            responses.add(status, count.amount()?);
+        }
+    }
+    imported.remarks.extend(responses.remark());
     Ok(vec![imported])
 }
 
 fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
     let (mut times, mut good) = (Vec::new(), 0.0);
     let mut span: Option<(f64, f64)> = None;
+    let mut responses = Responses::default();
     for (i, line) in source
         .text
         .lines()
@@ -95,6 +104,7 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
             .map_err(on_line)?;
         let code = node.get("code").and_then(|n| n.amount()).map_err(on_line)?;
         good += f64::from((200.0..400.0).contains(&code));
+        responses.add(&code.to_string(), 1.0);
         times.push(latency);
         let time = node
             .find_text("timestamp")
@@ -127,5 +137,6 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
     if !times.is_empty() {
         single(&mut imported, success(), Some(good / times.len() as f64));
     }
+    imported.remarks.extend(responses.remark());
     Ok(vec![imported])
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The text output of wrk and wrk2. The result of each test is one sample of one process.
+//! The text output of wrk and wrk2, of one test or of multiple tests. The result of each test is one
+//! sample of one process.
 
 use super::ImportFormat;
 use crate::error::Problem;
 use crate::metrics::{duration, percentile, rate};
+use crate::read::add;
 use crate::source::Source;
 use crate::subject::{fact, single, subject};
 use crate::text::{amount, amount_on, short};
-use lab_model::{Imported, Metric};
+use lab_model::{Direction, Imported, Metric, Unit};
 
 /// The import format for the text of wrk.
 pub const FORMAT: ImportFormat = ImportFormat {
@@ -22,16 +24,36 @@ pub const FORMAT: ImportFormat = ImportFormat {
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
-    let (_, url) = source
-        .first_line()
+    let lines: Vec<&str> = source.text.lines().collect();
+    let starts = lines.iter().enumerate();
+    let starts = starts.filter(|(_, line)| line.trim_start().starts_with("Running "));
+    let starts: Vec<usize> = starts.map(|(i, _)| i).collect();
+    let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+    let tests = starts.iter().zip(ends);
+    let tests = tests.map(|(start, end)| test(&lines[*start..end], start + 1));
+    let mut all: Vec<Imported> = Vec::new();
+    for one in tests {
+        add(&mut all, one?);
+    }
+    // With one URL, its name adds nothing.
+    if let [only] = all.as_mut_slice() {
+        "wrk".clone_into(&mut only.subject);
+    }
+    Ok(all)
+}
+
+/// Reads the output of one test, which starts on line `first` of the file. The subject is the URL.
+fn test(lines: &[&str], first: usize) -> Result<Imported, Problem> {
+    let (_, url) = lines[0]
         .split_once(" test @ ")
-        .ok_or_else(|| Problem::on_line(1, "expected `Running … test @ URL`"))?;
-    let mut imported = subject("wrk", "", "");
+        .ok_or_else(|| Problem::on_line(first, "expected `Running … test @ URL`"))?;
+    let mut imported = subject("wrk", "", url.trim());
     fact(&mut imported, "URL", url.trim());
     let mut errors = 0.0;
     let mut has_rate = false;
-    for (i, line) in source.text.lines().enumerate() {
-        let number = i + 1;
+    let mut requests = None;
+    for (i, line) in lines.iter().enumerate() {
+        let number = first + i;
         let line = line.trim();
         let words: Vec<&str> = line.split_whitespace().collect();
         let time = |text: &str| {
@@ -54,18 +76,12 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
             }
             ["Requests/sec:", value] => {
                 has_rate = true;
-                single(
-                    &mut imported,
-                    rate("requests"),
-                    Some(amount_on(number, value)?),
-                );
+                let value = amount_on(number, value)?;
+                single(&mut imported, rate("requests"), Some(value));
             }
             [count, "requests", "in", ..] => {
-                single(
-                    &mut imported,
-                    Metric::REQUESTS,
-                    Some(amount_on(number, count)?),
-                );
+                requests = Some(amount_on(number, count)?);
+                single(&mut imported, Metric::REQUESTS, requests);
             }
             ["Socket", "errors:", others @ ..] => {
                 let counts = others
@@ -79,17 +95,26 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
     }
     if !has_rate {
         return Err(Problem::on_line(
-            source.text.lines().count().max(1),
+            first - 1 + lines.len(),
             "the output ends before `Requests/sec`: it is truncated",
         ));
+    }
+    if requests == Some(0.0) {
+        // wrk prints times of 0 for a test without responses.
+        imported
+            .series
+            .retain(|series| series.metric.unit != Unit::Nanoseconds);
+        imported
+            .remarks
+            .push(format!("{}: no request had a response.", url.trim()));
     }
     single(
         &mut imported,
         Metric {
-            better: lab_model::Direction::Less,
+            better: Direction::Less,
             ..Metric::ERRORS
         },
         Some(errors),
     );
-    Ok(vec![imported])
+    Ok(imported)
 }

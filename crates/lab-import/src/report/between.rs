@@ -118,7 +118,9 @@ fn pairs(before: &[SubjectSeries], after: &[SubjectSeries]) -> (Vec<Pair>, [Vec<
         .collect();
     let judged = |(a, b): &&(&SubjectSeries, &SubjectSeries)| {
         let counts = [a, b].map(|s| s.series.processes.len());
-        counts.iter().all(|n| *n > 1) && a.series.metric.better != Direction::Neither
+        counts.iter().all(|n| *n > 1)
+            && a.series.metric.better != Direction::Neither
+            && a.ended_like(b)
     };
     let family = common.iter().filter(judged).count();
     let name = |one: &SubjectSeries| {
@@ -145,7 +147,10 @@ fn pairs(before: &[SubjectSeries], after: &[SubjectSeries]) -> (Vec<Pair>, [Vec<
     let pairs = common.into_iter().map(|(a, b)| Pair {
         first: a.clone(),
         second: b.clone(),
-        change: changed(&a.series, &b.series, family),
+        change: match a.ended_like(b) {
+            true => changed(&a.series, &b.series, family),
+            false => None,
+        },
     });
     (pairs.collect(), alone)
 }
@@ -166,7 +171,12 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
         .iter()
         .filter(|pair| verdict(pair).is_some())
         .collect();
+    let different: Vec<String> = different(pairs);
+    let (same, _): (Vec<&Pair>, Vec<&Pair>) = pairs
+        .iter()
+        .partition(|pair| pair.first.ended_like(&pair.second));
     let headline = match (judged.as_slice(), verdicts.as_slice()) {
+        _ if same.is_empty() => wording::NOTHING_COMPARED.into(),
         ([pair], _) => one(pair).unwrap_or_default(),
         ([], _) => {
             let first = if pairs.len() == 1 {
@@ -185,10 +195,7 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
             format!("{text} in the second run.")
         }
     };
-    let alone: Vec<&Pair> = pairs
-        .iter()
-        .filter(|pair| verdict(pair).is_none())
-        .collect();
+    let alone: Vec<&&Pair> = same.iter().filter(|pair| verdict(pair).is_none()).collect();
     let undecided = alone.first().map(|_| {
         let advice = advice(tool(report.runs[0]));
         let which = if judged.is_empty() {
@@ -206,10 +213,34 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
     });
     Answer {
         headline,
-        findings: vec![Finding::plain(wording::NOT_IN_TURNS)],
+        findings: different
+            .iter()
+            .map(String::as_str)
+            .chain([wording::NOT_IN_TURNS])
+            .map(Finding::plain)
+            .collect(),
         undecided,
         ..Answer::default()
     }
+}
+
+/// Names the subjects that are not compared because their runs ended in different ways.
+fn different(pairs: &[Pair]) -> Vec<String> {
+    let different = pairs
+        .iter()
+        .filter(|pair| !pair.first.ended_like(&pair.second));
+    let different = different.map(|pair| {
+        let [first, second] = [&pair.first, &pair.second];
+        let names = [
+            format!("the first run's {}", first.subject),
+            format!("The second run's {}", second.subject),
+        ];
+        let names = [names[0].as_str(), names[1].as_str()];
+        wording::ends_differ(names, [&first.exit_codes, &second.exit_codes])
+    });
+    let mut different: Vec<String> = different.collect();
+    different.dedup();
+    different
 }
 
 fn changes(pairs: &[Pair], has_multiple: bool) -> Table {

@@ -15,7 +15,7 @@ use lab_stats::processes::{ALPHA, MARGIN, ProcessChange, changed, typical};
 /// The input for the report of an imported run.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportReport<'a> {
-    /// The run.
+    /// The imported run.
     pub run: &'a Run,
     /// The path of the run file as shown to users.
     pub file: &'a str,
@@ -45,7 +45,6 @@ pub fn document(report: &ImportReport) -> Document {
     } else {
         document.section(Section::from_table("Values", values));
     }
-    document.section(remarks(run));
     document.section(measurement_facts(run));
     document.section(method(&all, &changes));
     let rows = all.iter().zip(&changes);
@@ -68,7 +67,8 @@ fn changes(all: &[SubjectSeries]) -> Vec<Option<ProcessChange>> {
                 && a.params == b.params
                 && a.metric == b.metric
         };
-        all.iter().find(same).filter(|_| one.subject != *first)
+        let base = all.iter().find(same).filter(|_| one.subject != *first);
+        base.filter(|base| base.ended_like(one))
     };
     let judged = |one: &&SubjectSeries| {
         let has_processes = |s: &SubjectSeries| s.series.processes.len() > 1;
@@ -99,7 +99,19 @@ fn answer(run: &Run, all: &[SubjectSeries], changes: &[Option<ProcessChange>]) -
             Some((one, change.as_ref()?, change.as_ref()?.verdict.as_ref()?))
         })
         .collect();
+    let base = all.first();
+    let different = all.iter().filter_map(|one| {
+        let base = base.filter(|base| !base.ended_like(one))?;
+        let names = [&*base.subject, &*one.subject];
+        Some(wording::ends_differ(
+            names,
+            [&base.exit_codes, &one.exit_codes],
+        ))
+    });
+    let mut different: Vec<String> = different.collect();
+    different.dedup();
     let headline = match judged.as_slice() {
+        [] if !different.is_empty() => different.remove(0),
         [] => headline(all),
         many => {
             let base = &all[0].subject;
@@ -122,11 +134,11 @@ fn answer(run: &Run, all: &[SubjectSeries], changes: &[Option<ProcessChange>]) -
             }
         }
     };
-    let findings = if judged.is_empty() {
-        Vec::new()
-    } else {
-        vec![Finding::plain(wording::NOT_IN_TURNS)]
-    };
+    let mut findings: Vec<Finding> = different.iter().map(Finding::plain).collect();
+    findings.extend(remarks(run));
+    if !judged.is_empty() {
+        findings.push(Finding::plain(wording::NOT_IN_TURNS));
+    }
     Answer {
         headline: match is_alone {
             true => format!("{} {headline}", wording::ONE_PROCESS),
@@ -223,13 +235,10 @@ fn processes_text(one: &SubjectSeries) -> String {
     table::processes(&one.series)
 }
 
-/// Lists the content that was not imported.
-fn remarks(run: &Run) -> Section {
-    let mut section = Section::new("Remarks");
-    for remark in run.imports().iter().flat_map(|import| &import.remarks) {
-        section.push(Finding::new("import", remark, Tone::Inconclusive));
-    }
-    section
+/// Lists the benchmarks that failed, and the content that was not imported.
+fn remarks(run: &Run) -> impl Iterator<Item = Finding> {
+    let remarks = run.imports().iter().flat_map(|import| &import.remarks);
+    remarks.map(|remark| Finding::new("import", remark, Tone::Inconclusive))
 }
 
 fn measurement_facts(run: &Run) -> Section {

@@ -2,6 +2,7 @@
 //! The series of a run, and facts about the tool that measured them.
 
 use lab_model::{Imported, ImportedSeries, Metric, Run};
+use std::collections::BTreeSet;
 
 /// A series of a subject.
 #[derive(Clone, Debug)]
@@ -10,6 +11,17 @@ pub struct SubjectSeries {
     pub subject: String,
     /// The values of one metric of one benchmark.
     pub series: ImportedSeries,
+    /// The subject's exit codes; see [`Imported::exit_codes`].
+    pub exit_codes: BTreeSet<Option<i64>>,
+}
+
+impl SubjectSeries {
+    /// Returns true unless the runs of the two subjects are known to have ended in different ways,
+    /// so that they did different work.
+    pub fn ended_like(&self, other: &SubjectSeries) -> bool {
+        let [a, b] = [&self.exit_codes, &other.exit_codes];
+        a.is_empty() || b.is_empty() || a == b
+    }
 }
 
 /// Returns all series of a run, in the order of the file.
@@ -22,6 +34,7 @@ pub fn all_series(run: &Run) -> Vec<SubjectSeries> {
             .map(|series| SubjectSeries {
                 subject: subject.clone(),
                 series,
+                exit_codes: import.exit_codes.clone(),
             })
             .collect();
         all

@@ -241,5 +241,5 @@ fn numbers_that_overflow_are_rejected() {
         "a.txt",
         b"BenchmarkA 1 1e308 ns/op\nBenchmarkA 1 1e308 ns/op\n",
     );
-    assert!(huge.is_ok(), "large but finite");
+    assert!(huge.is_ok(), "large but finite numbers are accepted");
 }

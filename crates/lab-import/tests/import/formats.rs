@@ -37,7 +37,7 @@ fn each_format_is_detected() {
         assert_eq!(read.format.name, format, "{name}");
         let again = lab_import::read(&path(name), Some(read.format), &Limits::default());
         assert_eq!(
-            again.expect("the same format").imports,
+            again.expect("the files have the same format").imports,
             read.imports,
             "{name}"
         );
@@ -71,7 +71,7 @@ fn hyperfine_has_a_process_for_each_run() {
     let failing = file("hyperfine-failing.json");
     assert_eq!(
         failing.imports[0].remarks,
-        ["sh -c \"exit 3\": 5 of 5 runs failed (a nonzero exit status, or a signal)."]
+        ["sh -c \"exit 3\": 5 of 5 runs failed (exit code 3)."]
     );
     let mean = br#"{"results":[{"command":"a","mean":0.5}]}"#;
     let mean = text("mean.json", mean).expect("a mean");
@@ -179,6 +179,267 @@ fn tools_that_repeat_within_a_process_have_one() {
     assert!(means.imports[0].remarks[0].contains("--benchmark-save-data"));
 }
 
+const GO: &str = "goos: linux\ngoarch: amd64\npkg: p\ncpu: A\n";
+
+#[test]
+fn go_benchmarks_whose_output_splits_their_line_are_read() {
+    let content = format!(
+        "\u{feff}{GO}BenchmarkA-8   \t2024/01/01 started\n3 2 items\n    1000\t      1234 ns/op\n\
+         BenchmarkB-8   \t100\t20 ns/op\nBenchmarkC-8   \tno end\nPASS\nok  p 1s\n"
+    );
+    let read = text("split.txt", content.as_bytes()).expect("a file");
+    assert_eq!(series(&read.imports, "A-8", "wall").processes, [[1234.0]]);
+    assert_eq!(series(&read.imports, "B-8", "wall").processes, [[20.0]]);
+    assert_eq!(
+        read.imports[0].remarks,
+        ["These benchmarks have no results: C-8."]
+    );
+    // With -v, the names precede the results.
+    let verbose = format!(
+        "{GO}BenchmarkA\nBenchmarkA-8 10 5 ns/op\nBenchmarkOf\nBenchmarkOf/one\nBenchmarkOf/one-8 10 6 ns/op\nPASS\n"
+    );
+    let read = text("verbose.txt", verbose.as_bytes()).expect("a file");
+    assert!(
+        read.imports[0].remarks.is_empty(),
+        "{:?}",
+        read.imports[0].remarks
+    );
+    assert_eq!(read.imports[0].series.len(), 2);
+}
+
+#[test]
+fn go_events_are_read_by_package() {
+    let event = |package: &str, output: &str| {
+        let output = serde_json::to_string(output).unwrap();
+        format!(
+            "{{\"Time\":\"2026-01-01T00:00:00Z\",\"Action\":\"output\",\"Package\":\"{package}\",\"Output\":{output}}}\n"
+        )
+    };
+    let content = [
+        "{\"Time\":\"2026-01-01T00:00:00Z\",\"Action\":\"start\",\"Package\":\"p\"}\n".to_owned(),
+        event("p", "goos: linux\n"),
+        event("p", "pkg: p\n"),
+        event("p", "BenchmarkA-8   \t"),
+        event("q", "goos: linux\n"),
+        event("q", "pkg: q\n"),
+        event("q", "BenchmarkA-8   \t"),
+        event("p", "      10\t       100 ns/op\n"),
+        event("q", "      10\t       700 ns/op\n"),
+        event("p", "PASS\n"),
+        event("q", "PASS\n"),
+    ];
+    let read = text("events.json", content.concat().as_bytes()).expect("a file");
+    for (label, value) in [("A-8 pkg=p", 100.0), ("A-8 pkg=q", 700.0)] {
+        assert_eq!(series(&read.imports, label, "wall").processes, [[value]]);
+    }
+    assert!(read.imports[0].remarks.is_empty());
+    let cut = content.concat();
+    let error = text("events.json", &cut.as_bytes()[..cut.len() - 20]).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("line 11: expected an event of go test -json"),
+        "{error}"
+    );
+}
+
+#[test]
+fn go_results_of_different_machines_are_not_joined() {
+    let content = format!(
+        "{GO}BenchmarkA-8 10 100 ns/op\nPASS\nok  p 1s\n{}BenchmarkA-8 10 900 ns/op\nPASS\nok  p 1s\n",
+        GO.replace("linux", "darwin").replace("cpu: A", "cpu: B")
+    );
+    let read = text("two.txt", content.as_bytes()).expect("a file");
+    let label = "A-8 goos=darwin cpu=B";
+    assert_eq!(series(&read.imports, label, "wall").processes, [[900.0]]);
+    let facts = &read.imports[0].facts;
+    for fact in [("goarch", "amd64"), ("package", "p")] {
+        assert!(facts.contains(&(fact.0.into(), fact.1.into())), "{facts:?}");
+    }
+    // The same configuration twice is two processes.
+    let twice =
+        format!("{GO}BenchmarkA-8 10 100 ns/op\nPASS\n{GO}BenchmarkA-8 10 110 ns/op\nPASS\n");
+    let read = text("twice.txt", twice.as_bytes()).expect("a file");
+    assert_eq!(
+        series(&read.imports, "A-8", "wall").processes,
+        [[100.0], [110.0]]
+    );
+}
+
+#[test]
+fn failed_go_packages_are_named_and_compared_outputs_rejected() {
+    let content =
+        format!("{GO}BenchmarkA-8 10 100 ns/op\npanic: boom\nexit status 2\nFAIL\tp\t0.1s\nFAIL\n");
+    let read = text("panic.txt", content.as_bytes()).expect("a file");
+    assert_eq!(read.imports[0].remarks, ["These failed: p."]);
+    let compared = "benchmark   old ns/op  new ns/op delta\nBenchmarkA-8  100  90  -10%\n";
+    let error = text("compared.txt", compared.as_bytes()).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("expected a unit such as ns/op, found `-10%`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn counters_of_google_benchmark_are_imported() {
+    let content = br#"{"context":{},"benchmarks":[
+        {"name":"BM_a/8","run_name":"BM_a/8","run_type":"iteration","repetitions":1,"repetition_index":0,"threads":1,
+         "iterations":7,"real_time":2.0,"cpu_time":1.0,"time_unit":"us","bytes_per_second":5e6,"items_per_second":3.0,
+         "hits":4.0},
+        {"name":"BM_a_BigO","run_name":"BM_a","run_type":"aggregate","aggregate_name":"BigO","cpu_coefficient":1.0,
+         "real_coefficient":2.0,"big_o":"N","time_unit":"ns"},
+        {"name":"BM_a_RMS","run_name":"BM_a","run_type":"aggregate","aggregate_name":"RMS","rms":0.1}]}"#;
+    let read = text("counters.json", content).expect("a file");
+    for (metric, value) in [
+        ("wall", 2000.0),
+        ("bytes_per_second", 5e6),
+        ("items_per_second", 3.0),
+        ("hits", 4.0),
+    ] {
+        assert_eq!(series(&read.imports, "BM_a/8", metric).processes, [[value]]);
+    }
+    assert_eq!(read.imports[0].series.len(), 5);
+    assert_eq!(
+        read.imports[0].remarks,
+        ["The fits of the asymptotic complexity (BigO and RMS) were not imported."]
+    );
+}
+
+#[test]
+fn failed_requests_of_load_tools_are_named() {
+    let oha = "Summary:\n  Success rate:\t80.00%\n  Average:\t0.01 secs\n  Requests/sec:\t10.0\n\n\
+               Status code distribution:\n  [200] 80 responses\n  [500] 12 responses\n\n\
+               Error distribution:\n  [8] connection refused\n";
+    let expected = "20 of 100 requests failed: status 500 (12), connection refused (8).";
+    let read = text("oha.txt", oha.as_bytes()).expect("a file");
+    assert_eq!(read.imports[0].remarks, [expected]);
+    let oha =
+        br#"{"summary":{"requestsPerSec":10.0,"average":0.01,"slowest":0.1,"successRate":0.8},
+        "latencyPercentiles":{"p50":0.01},"statusCodeDistribution":{"200":80,"500":12},
+        "errorDistribution":{"connection refused":8}}"#;
+    let read = text("oha.json", oha).expect("a file");
+    assert_eq!(read.imports[0].remarks, [expected]);
+    let vegeta = br#"{"latencies":{"mean":1000,"50th":1000,"max":2000},"requests":10,"throughput":9.0,"success":0.7,
+        "status_codes":{"0":1,"200":7,"503":2},"errors":["503 Service Unavailable"]}"#;
+    let read = text("vegeta.json", vegeta).expect("a file");
+    assert_eq!(
+        read.imports[0].remarks,
+        ["3 of 10 requests failed: no response (1), status 503 (2)."]
+    );
+    for name in ["vegeta.json", "vegeta-lines.json"] {
+        assert!(file(name).imports[0].remarks.is_empty(), "{name}");
+    }
+}
+
+/// The output of wrk for a URL with this number of requests per second.
+fn wrk(url: &str, rate: u32) -> String {
+    format!(
+        "Running 1s test @ {url}\n  2 threads and 2 connections\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    \
+         Latency     1.00ms    0.10ms   2.00ms   90.00%\n    Req/Sec     1.00      0.00     1.00    100.00%\n  \
+         {rate} requests in 1.00s, 1.00MB read\nRequests/sec:   {rate}.00\nTransfer/sec:      1.00MB\n"
+    )
+}
+
+#[test]
+fn the_tests_in_one_file_of_wrk_are_told_apart_by_url() {
+    let both = wrk("http://a/", 10) + &wrk("http://b/", 30) + &wrk("http://a/", 12);
+    let read = text("wrk.txt", both.as_bytes()).expect("a file");
+    let subjects: Vec<&str> = read.imports.iter().map(|i| &*i.subject).collect();
+    assert_eq!(subjects, ["http://a/", "http://b/"]);
+    assert_eq!(
+        series(&read.imports[..1], "", "throughput").processes,
+        [[10.0], [12.0]]
+    );
+    assert_eq!(
+        series(&read.imports[1..], "", "throughput").processes,
+        [[30.0]]
+    );
+    let cut = &both[..both.len() - 60];
+    let error = text("wrk.txt", cut.as_bytes()).unwrap_err();
+    assert!(error.to_string().contains("truncated"), "{error}");
+}
+
+#[test]
+fn wrk_without_a_response_has_no_times() {
+    let none = wrk("http://a/", 0)
+        .replace(
+            "1.00ms    0.10ms   2.00ms   90.00%",
+            "0.00us    0.00us   0.00us    -nan%",
+        )
+        .replace(
+            "Requests/sec",
+            "  Socket errors: connect 0, read 0, write 0, timeout 10\nRequests/sec",
+        );
+    let read = text("wrk.txt", none.as_bytes()).expect("a file");
+    let metrics: Vec<&str> = read.imports[0]
+        .series
+        .iter()
+        .map(|s| &*s.metric.id)
+        .collect();
+    assert_eq!(metrics, ["requests", "throughput", "errors"]);
+    assert_eq!(
+        read.imports[0].remarks,
+        ["http://a/: no request had a response."]
+    );
+}
+
+#[test]
+fn the_rate_of_k6_covers_the_first_request() {
+    let point = |metric: &str, second: u32, value: f64| {
+        format!(
+            "{{\"type\":\"Point\",\"metric\":\"{metric}\",\"data\":{{\"time\":\"2026-01-01T00:00:{second:02}Z\",\"value\":{value}}}}}\n"
+        )
+    };
+    // Five requests of a second each, one after the other.
+    let lines: String = (1..=5)
+        .map(|second| point("http_req_duration", second, 1000.0))
+        .collect();
+    let read = text("k6.json", lines.as_bytes()).expect("a file");
+    assert_eq!(series(&read.imports, "", "throughput").processes, [[1.0]]);
+}
+
+#[test]
+fn the_unit_of_a_histogram_log_is_stated_or_given() {
+    let read = file("example.hlog");
+    assert!(read.imports[0].remarks[0].contains("taken for nanoseconds"));
+    let p50 = |file: &lab_import::ImportedFile| series(&file.imports, "", "p50").processes[0][0];
+    let micros = read.clone().in_unit(1000).expect("a log");
+    assert_eq!(p50(&micros), 1000.0 * p50(&read));
+    assert!(micros.imports[0].remarks.is_empty());
+    assert_eq!(
+        series(&micros.imports, "", "operations").processes,
+        [[5000.0]]
+    );
+    let error = file("wrk.txt").in_unit(1000).unwrap_err();
+    assert!(error.contains("wrk files define their unit"), "{error}");
+}
+
+#[test]
+fn tests_of_the_same_name_are_told_apart_by_suite() {
+    let content = br#"<testsuites><testsuite name="chrome"><testcase classname="a" name="t" time="1"/>
+        <testcase classname="a" name="only" time="2"/></testsuite>
+        <testsuite name="firefox"><testcase classname="a" name="t" time="3"></testcase></testsuite></testsuites>"#;
+    let read = text("suites.xml", content).expect("a file");
+    for (label, seconds) in [
+        ("a.t suite=chrome", 1.0),
+        ("a.t suite=firefox", 3.0),
+        ("a.only", 2.0),
+    ] {
+        assert_eq!(
+            series(&read.imports, label, "wall").processes,
+            [[seconds * 1e9]]
+        );
+    }
+    let comma = br#"<testsuite><testcase name="t" time="0,123"/></testsuite>"#;
+    let error = text("comma.xml", comma).unwrap_err();
+    assert!(
+        error.to_string().contains("may be a decimal comma"),
+        "{error}"
+    );
+}
+
 #[test]
 fn pyperf_has_a_process_for_each_run_without_calibration() {
     let read = file("pyperf-old.json");
@@ -261,7 +522,7 @@ fn failed_and_skipped_tests_are_named_and_not_imported() {
 #[test]
 fn joined_files_are_processes() {
     let files = || (0..8).map(|_| file("criterion")).collect::<Vec<_>>();
-    let joined = join(files()).expect("files of one tool");
+    let joined = join(files()).expect("the files are from one tool");
     assert_eq!(
         shape(&series(&joined.imports, "one", "wall").processes),
         [100; 8]

@@ -60,7 +60,7 @@ const OLD: [f64; 12] = [
 ];
 
 #[test]
-fn one_process_says_so_and_how_to_measure_several() {
+fn one_process_causes_a_note_with_advice() {
     for (name, says) in [
         ("criterion", "--join"),
         ("go-count.txt", "append the outputs"),
@@ -122,6 +122,78 @@ fn commands_of_one_file_are_compared_with_the_first() {
     assert_eq!(wall[0].verdict, "");
     assert_eq!(wall[1].verdict, "slower");
     assert!(terminal(&document).contains("not in turns"));
+}
+
+/// Returns a hyperfine file of two commands that take 10 and 20 ms and end with these codes.
+fn ending(codes: [&str; 2]) -> ImportedFile {
+    let result = |command: &str, time: f64, code: &str| {
+        let list = |value: &str| vec![value; 12].join(",");
+        format!(
+            r#"{{"command":"{command}","times":[{}],"exit_codes":[{}]}}"#,
+            list(&time.to_string()),
+            list(code)
+        )
+    };
+    let [first, second] = codes;
+    let content = format!(
+        r#"{{"results":[{},{}]}}"#,
+        result("works", 0.01, first),
+        result("other", 0.02, second)
+    );
+    text("codes.json", content.as_bytes()).expect("a file")
+}
+
+fn shown(file: ImportedFile) -> (Document, String) {
+    let run = run("codes", file);
+    let document = document(&ImportReport {
+        run: &run,
+        file: "codes",
+    });
+    let text = terminal(&document);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (document, text)
+}
+
+#[test]
+fn runs_that_ended_in_different_ways_are_not_compared() {
+    for (codes, ended) in [
+        (["0", "2"], "exit code 2"),
+        (["0", "null"], "a signal"),
+        (["1", "0"], "exit code 0"),
+    ] {
+        let (document, text) = shown(ending(codes));
+        let says = format!("other is not compared with works: its runs ended with {ended}");
+        assert!(text.starts_with(&says), "{text}");
+        assert!(document.rows.iter().all(|row| row.verdict.is_empty()));
+        assert!(text.contains("12 of 12 runs failed"), "{text}");
+    }
+    // The same failure is the same work, and is said on the first screen.
+    let (document, text) = shown(ending(["1", "1"]));
+    assert_eq!(document.rows[1].verdict, "slower");
+    assert!(
+        text.contains("works: 12 of 12 runs failed (exit code 1)."),
+        "{text}"
+    );
+    let (_, text) = shown(ending(["0", "0"]));
+    assert!(!text.contains("failed"), "{text}");
+    let document = compare(ending(["0", "0"]), ending(["0", "2"])).unwrap();
+    assert!(terminal(&document).contains("The second run's other is not compared"));
+    assert_eq!(document.rows[1].verdict, "equivalent");
+    assert_eq!(document.rows[3].verdict, "");
+}
+
+#[test]
+fn what_was_not_imported_is_on_the_first_screen() {
+    for (name, says) in [
+        ("junit.xml", "1 failed test was not imported"),
+        ("google-benchmark-aggregates.json", "only aggregates"),
+        ("example.hlog", "specify the unit with --duration-unit"),
+        ("benchmarkdotnet.json", "Sums.Broken has no results"),
+    ] {
+        let text = terminal(&report(name));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(says), "{name}: {text}");
+    }
 }
 
 #[test]
@@ -193,7 +265,7 @@ fn more_of_a_rate_is_better() {
 }
 
 #[test]
-fn what_only_one_file_has_is_listed() {
+fn items_in_only_one_file_are_listed() {
     let document = compare(file("go-old.txt"), file("go-count.txt")).unwrap();
     assert!(!document.rows.is_empty());
     let [a, b] = ["a", "b"].map(|case| {

@@ -155,7 +155,7 @@ fn nobody_listens() {
 }
 
 #[test]
-fn connections_that_end_early_are_resets() {
+fn connections_that_close_early_are_resets() {
     let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello";
     for bytes in [&b""[..], &cut[..12], cut] {
         let server = Server::new(move |stream, _| respond_and_close(stream, bytes));
@@ -237,7 +237,7 @@ fn missing_responses_are_timeouts() {
 
 /// A load waits for responses that are in flight at its end.
 #[test]
-fn stragglers_are_waited_for() {
+fn the_load_waits_for_late_responses() {
     let server = Server::new(|stream, _| {
         sleep(Duration::from_millis(300));
         respond(stream, OK)
@@ -326,7 +326,7 @@ fn a_backlog_served_after_the_end_is_reported() {
     assert_eq!(
         slice.served_in_ns(),
         slice.wall_ns + slice.drain_ns - usual,
-        "one service time is no backlog"
+        "the last service time is not a backlog"
     );
 }
 
@@ -372,7 +372,7 @@ fn a_load_can_be_stopped() {
 }
 
 #[test]
-fn more_connections_than_files_are_refused_with_what_to_do() {
+fn too_many_connections_are_rejected_with_advice() {
     let job = LoadJob {
         connections: 100_000_000,
         ..job("127.0.0.1:9".parse().unwrap())

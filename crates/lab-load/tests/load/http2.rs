@@ -62,7 +62,7 @@ fn connections_are_shared_among_threads() {
 }
 
 #[test]
-fn streams_are_under_way_at_once() {
+fn streams_are_concurrent() {
     let server = Server::new(|_| Act::Later);
     let record = load_much(
         LoadJob {
@@ -133,7 +133,7 @@ fn requests_and_responses_are_complete() {
 }
 
 #[test]
-fn an_open_loop_sends_what_is_due() {
+fn an_open_loop_sends_due_requests() {
     let server = Server::new(|_| OK);
     let record = load(
         LoadJob {
@@ -168,7 +168,7 @@ fn response_time_counts_from_when_a_request_was_due() {
 }
 
 #[test]
-fn what_is_not_sent_in_time_is_an_error() {
+fn requests_that_are_not_sent_in_time_are_errors() {
     let server = Server::new(|_| Act::Silence);
     let job = LoadJob {
         arrivals: open_loop(100.0),
@@ -354,7 +354,7 @@ fn a_load_that_is_stopped_ends_at_once() {
 }
 
 #[test]
-fn it_is_spoken_over_tls_where_the_server_agrees() {
+fn http2_is_used_over_tls_if_the_server_agrees() {
     let authority = Authority::new();
     let connect = |protocols: &[&[u8]]| {
         let server = Server::with_tls(Some(authority.server("127.0.0.1", protocols)), |_| OK);

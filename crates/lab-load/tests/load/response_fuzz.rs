@@ -262,7 +262,7 @@ fn a_damaged_response_is_never_one_served() {
         let reference = reference_responses(&stream, to_head);
         for (n, response) in outcome.complete.iter().enumerate() {
             let stream = stream.escape_ascii();
-            assert_eq!(Some(response), reference.get(n), "answer {n} of {stream}");
+            assert_eq!(Some(response), reference.get(n), "response {n} of {stream}");
         }
         served += outcome.complete.len();
         damaged += usize::from(outcome.malformed);
@@ -274,7 +274,7 @@ fn a_damaged_response_is_never_one_served() {
 
 /// Both parsers agree on undamaged responses of real servers.
 #[test]
-fn what_servers_say_is_read_in_any_pieces() {
+fn responses_are_parsed_in_pieces_of_any_size() {
     let mut dice = SmallRng::seed_from_u64(6);
     for _ in 0..cases() / 10 {
         let stream = recorded(&mut dice);
@@ -305,7 +305,7 @@ fn a_truncated_response_is_never_complete() {
 
 /// Random bytes are never a response.
 #[test]
-fn noise_is_read_without_a_panic() {
+fn random_bytes_do_not_panic() {
     let mut dice = SmallRng::seed_from_u64(7);
     for _ in 0..cases() / 10 {
         let mut stream = vec![0; dice.random_range(0..300)];

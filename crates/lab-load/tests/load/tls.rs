@@ -68,7 +68,7 @@ fn requests_are_served_over_tls() {
 }
 
 #[test]
-fn a_server_that_is_not_who_it_should_be_is_not_asked() {
+fn a_server_with_the_wrong_identity_gets_no_request() {
     let authority = Authority::new();
     let server = server(authority.server("localhost", &[]));
     let refused = |trust: Trust| {
@@ -130,7 +130,7 @@ fn refusal(params: CertificateParams, is_trusted: bool) -> Option<String> {
 /// Tests certificates like those that `openssl req -x509` creates, with and without CA:TRUE. curl
 /// accepts them with `--cacert`.
 #[test]
-fn a_certificate_that_signs_itself_is_its_own_authority() {
+fn a_self_signed_certificate_is_its_own_authority() {
     let params = |names: &[&str]| {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         CertificateParams::new(names).unwrap()

@@ -3,9 +3,11 @@
 
 use super::{ALPHA, daily};
 use crate::finding::{ComparedLog, UnknownChange};
-use lab_model::{AssumptionKind, Interval, LogAnalysis, LogPage};
+use crate::query;
+use lab_model::{AssumptionKind, Interval, LogAnalysis, LogAssumption, LogPage, PageKind};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
+use std::collections::HashMap;
 
 /// The minimum number of days in each log for an interval.
 pub const MIN_DAYS_PER_LOG: usize = 3;
@@ -60,14 +62,23 @@ pub fn slower_pages(
     let limit = 1.0 + change;
     for (which, log) in [(ComparedLog::First, first), (ComparedLog::Second, second)] {
         let mut assumptions = log.assumptions.iter();
-        if let Some(assumption) = assumptions
-            .find(|a| !matches!(a.kind(), AssumptionKind::Times | AssumptionKind::Requests))
-        {
+        let has_pages = log.pages.iter().any(|page| page.kind == PageKind::Page);
+        let affects = |a: &&LogAssumption| {
+            let is_on_durations =
+                !matches!(a.kind(), AssumptionKind::Times | AssumptionKind::Requests);
+            let is_on_others = has_pages && is_of_statements(a);
+            is_on_durations && !is_on_others
+        };
+        if let Some(assumption) = assumptions.find(affects) {
             let reason = UnknownChange::Assumed(which, assumption.clone());
             return SlowerPages::Unknown(vec![reason]);
         }
     }
     let mut both = match_pages(first, second).both;
+    let mut assumptions = [first, second].into_iter().flat_map(|log| &log.assumptions);
+    if assumptions.any(is_of_statements) {
+        both.retain(|page| page.pages[0].kind == PageKind::Page);
+    }
     if let Some(only) = only {
         both.retain(|page| page.pages[0].name == only);
         if both.is_empty() {
@@ -92,6 +103,11 @@ pub fn slower_pages(
     }
 }
 
+/// Returns true if only queries depend on the assumption.
+fn is_of_statements(assumption: &LogAssumption) -> bool {
+    matches!(assumption, LogAssumption::UntimedStatements { .. })
+}
+
 impl CommonPage<'_> {
     /// Returns the interval of the ratio, or `None` if there are too few days.
     fn known(&self) -> Option<&Interval> {
@@ -102,7 +118,7 @@ impl CommonPage<'_> {
         self.known().is_some_and(|ratio| ratio.low > limit)
     }
 
-    /// Returns the reason why the data cannot show if the page is slower.
+    /// Returns the reason why the data cannot show whether the page is slower.
     ///
     /// Returns `None` if the data show it, or if the page takes too small a fraction of the time to
     /// matter.
@@ -127,9 +143,19 @@ impl CommonPage<'_> {
 pub fn match_pages<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> BetweenLogs<'w> {
     let logs = [first, second];
     let used = |log: &'w LogAnalysis| log.pages.iter().filter(|p| p.kind.is_use());
-    let find = |log: &'w LogAnalysis, page: &LogPage| {
-        used(log).find(|p| p.kind == page.kind && p.name == page.name)
+    // A query can have another spelling in the other log.
+    let name = |page: &LogPage| match page.kind {
+        PageKind::Query => query::key(&page.name),
+        _ => page.name.clone(),
     };
+    let named = |log: &'w LogAnalysis| -> HashMap<(PageKind, String), &'w LogPage> {
+        used(log)
+            .map(|page| ((page.kind, name(page)), page))
+            .collect()
+    };
+    let pages_by_name = logs.map(named);
+    let find =
+        |log: usize, page: &LogPage| pages_by_name[log].get(&(page.kind, name(page))).copied();
     let totals = logs.map(|log| {
         let total_of = |kind| {
             used(log)
@@ -140,7 +166,7 @@ pub fn match_pages<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> Betwe
         move |kind| f64::max(total_of(kind), 1.0)
     });
     let pairs: Vec<[&LogPage; 2]> = used(first)
-        .filter_map(|page| Some([page, find(second, page)?]))
+        .filter_map(|page| Some([page, find(1, page)?]))
         .collect();
     let level = Level {
         alpha: ALPHA,
@@ -170,7 +196,7 @@ pub fn match_pages<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> Betwe
         let most = |b: &CommonPage| b.fractions[0].max(b.fractions[1]);
         most(b).total_cmp(&most(a))
     });
-    let alone = [(first, second), (second, first)].map(|(mine, other)| {
+    let alone = [(first, 1), (second, 0)].map(|(mine, other)| {
         let mut alone: Vec<&LogPage> = used(mine).filter(|p| find(other, p).is_none()).collect();
         alone.sort_by_key(|p| std::cmp::Reverse((p.total_ns, p.requests)));
         alone

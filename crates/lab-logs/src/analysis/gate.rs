@@ -3,10 +3,11 @@
 
 use super::is_notable;
 use crate::finding::GateProblem;
+use crate::query;
 use crate::sketch::MAX_NS;
 use lab_model::{
-    AssumptionKind, Comparison, ConditionError, ConditionProblem, Dimension, LogAnalysis,
-    LogAssumption, LogPage, PageKind, Relation, Unit,
+    AssumptionKind, Comparison, ConditionError, ConditionProblem, Dimension, LogAdvice,
+    LogAnalysis, LogAssumption, LogPage, PageKind, Relation, Unit,
 };
 use std::str::FromStr;
 
@@ -169,14 +170,15 @@ impl Gate {
         if let Some(assumption) = self.assumption(analysis) {
             return Err(GateProblem::Assumed(assumption.clone()));
         }
+        if let Some(problem) = self.translated(analysis) {
+            return Err(problem);
+        }
         if self.metric == GateMetric::Rate {
             let peak = analysis.peak_minute.ok_or(GateProblem::NoPeak)?;
             return Ok(peak.1 as f64 / 60.0);
         }
         let page = self.page(analysis)?;
-        if self.metric.is_duration()
-            && let Some(missing) = missing_durations(&page)
-        {
+        if let Some(missing) = self.missing_durations(&page, analysis) {
             return Err(GateProblem::Assumed(missing));
         }
         let unknown = || GateProblem::NoDurations;
@@ -190,6 +192,7 @@ impl Gate {
                 }
                 ns as f64
             }
+            GateMetric::Mean if page.total_ns == u64::MAX => return Err(GateProblem::CappedSum),
             GateMetric::Mean => page.mean_ns().ok_or_else(unknown)?,
             GateMetric::Max if page.timed == 0 => return Err(unknown()),
             GateMetric::Max => page.known_max_ns().ok_or(GateProblem::NoMax)? as f64,
@@ -197,11 +200,50 @@ impl Gate {
             GateMetric::Requests => page.requests as f64,
             GateMetric::Fraction => {
                 let same_kind = analysis.pages.iter().filter(|p| p.kind == page.kind);
-                page.total_ns as f64 / same_kind.map(|p| p.total_ns).sum::<u64>().max(1) as f64
+                let all_ns = same_kind.fold(0, |sum, p| p.total_ns.saturating_add(sum));
+                if all_ns == u64::MAX {
+                    return Err(GateProblem::CappedSum);
+                }
+                page.total_ns as f64 / all_ns.max(1) as f64
             }
             GateMetric::Rate => 0.0,
         };
         Ok(value)
+    }
+
+    /// Returns an assumption if the metric depends on durations that many requests of the page, or
+    /// many statements, do not have.
+    fn missing_durations(&self, page: &LogPage, analysis: &LogAnalysis) -> Option<LogAssumption> {
+        match self.metric {
+            GateMetric::Fraction if page.kind == PageKind::Query => {
+                missing_durations(&sum(analysis, PageKind::Query))
+            }
+            metric if metric.is_duration() => missing_durations(page),
+            _ => None,
+        }
+    }
+
+    /// Returns a problem if many messages of PostgreSQL's log are in a language other than English,
+    /// so that statements are missing.
+    fn translated(&self, analysis: &LogAnalysis) -> Option<GateProblem> {
+        let mut advice = analysis.advice.iter();
+        let messages = advice.find_map(|advice| match advice {
+            LogAdvice::TranslatedMessages { messages } => Some(*messages),
+            _ => None,
+        })?;
+        let statements = sum(analysis, PageKind::Query).requests;
+        let is_many = is_notable(messages, messages.saturating_add(statements));
+        (is_many && self.is_on_statements(analysis)).then_some(GateProblem::Translated { messages })
+    }
+
+    /// Returns true if the metric is that of a query, or of all queries.
+    fn is_on_statements(&self, analysis: &LogAnalysis) -> bool {
+        match &self.page {
+            None => together(analysis).kind == PageKind::Query,
+            Some(_) => self
+                .page(analysis)
+                .is_ok_and(|page| page.kind == PageKind::Query),
+        }
     }
 
     /// Returns the page that the gate names, or all pages together.
@@ -212,6 +254,7 @@ impl Gate {
         let name = name.strip_prefix("GET ").unwrap_or(name);
         let mut pages = analysis.pages.iter().filter(|p| p.kind.is_use());
         let page = pages.find(|p| p.name == name).cloned();
+        let page = page.or_else(|| query_named(name, analysis));
         page.ok_or_else(|| GateProblem::NoPage {
             page: name.into(),
             nearest: nearest(name, analysis),
@@ -326,6 +369,13 @@ impl Gate {
         };
         let is_missing = |a: &LogAssumption| matches!(a, LogAssumption::MissingDurations { .. });
         let affects = |a: &&LogAssumption| match self.metric {
+            // Statements without durations do not affect pages, and are checked where the value of
+            // a query is computed.
+            _ if matches!(a, LogAssumption::UntimedStatements { .. }) => false,
+            metric if matches!(a, LogAssumption::StatementsCountedTwice { .. }) => {
+                let is_count = about.contains(&a.kind()) || metric == GateMetric::Fraction;
+                is_count && self.is_on_statements(analysis)
+            }
             GateMetric::Fraction if is_missing(a) => true,
             // The durations of the page itself are checked where its value is computed.
             _ if self.metric.is_duration() && is_missing(a) => false,
@@ -338,6 +388,13 @@ impl Gate {
 /// The minimum similarity, from 0 to 1, at which a page's name is suggested.
 const LIKENESS: f64 = 0.7;
 
+/// Returns the query with another spelling of this name.
+fn query_named(name: &str, analysis: &LogAnalysis) -> Option<LogPage> {
+    let key = query::key(name);
+    let mut queries = analysis.pages.iter().filter(|p| p.kind == PageKind::Query);
+    queries.find(|p| query::key(&p.name) == key).cloned()
+}
+
 /// Returns the page with the most similar name by normalized Damerau-Levenshtein similarity.
 fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
     let likeness = |page: &&LogPage| strsim::normalized_damerau_levenshtein(name, &page.name);
@@ -346,11 +403,33 @@ fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
     (likeness(&best) >= LIKENESS).then(|| best.name.clone())
 }
 
-/// Returns an assumption if many of a page's requests have no duration.
+/// Returns an assumption if many of a page's requests, or of a query's statements, have no duration.
 pub fn missing_durations(page: &LogPage) -> Option<LogAssumption> {
-    let (requests, of) = (page.requests.saturating_sub(page.timed), page.requests);
-    let is_assumed = page.kind == PageKind::Page && page.timed > 0 && is_notable(requests, of);
-    is_assumed.then_some(LogAssumption::MissingDurations { requests, of })
+    let (missing, of) = untimed(page);
+    let is_assumed = page.timed > 0 && is_notable(missing, of);
+    let assumption = match page.kind {
+        PageKind::Page => LogAssumption::MissingDurations {
+            requests: missing,
+            of,
+        },
+        PageKind::Query => LogAssumption::UntimedStatements {
+            statements: missing,
+            of,
+        },
+        PageKind::Bot | PageKind::Health => return None,
+    };
+    is_assumed.then_some(assumption)
+}
+
+/// Returns the number of requests without a duration, and the number of requests that should have
+/// one. A statement that fails has none.
+pub fn untimed(page: &LogPage) -> (u64, u64) {
+    let failed = match page.kind {
+        PageKind::Query => page.errors,
+        _ => 0,
+    };
+    let of = page.requests.saturating_sub(failed);
+    (of.saturating_sub(page.timed), of)
 }
 
 /// Merges all pages that people use or, if there are no such pages, all queries.
@@ -361,6 +440,11 @@ pub fn together(analysis: &LogAnalysis) -> LogPage {
     } else {
         PageKind::Query
     };
+    sum(analysis, kind)
+}
+
+/// Merges all pages of a kind.
+pub fn sum(analysis: &LogAnalysis, kind: PageKind) -> LogPage {
     let mut sum = LogPage {
         kind,
         ..LogPage::default()

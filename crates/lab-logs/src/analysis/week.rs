@@ -32,9 +32,9 @@ pub const SLOTS: (usize, usize) = (7, 24);
 pub struct Slot {
     /// The number of times that the log contains this hour of the week.
     pub hours: usize,
-    /// The requests in these hours.
+    /// The number of requests in this hour of the week.
     pub requests: u64,
-    /// The requests that failed.
+    /// The number of failed requests.
     pub errors: u64,
     /// The number of requests by duration in ns.
     times: BTreeMap<u64, u64>,

@@ -5,12 +5,12 @@ use super::combined::{self, Combined, Duration};
 use super::configuration::log_format;
 use super::elb::LoadBalancer;
 use super::envoy::Envoy;
-use super::haproxy::HaProxy;
+use super::foreign::ForeignLog;
+use super::haproxy::{HaProxy, OtherLine};
 use super::json::Json;
 use super::lograge::Lograge;
 use super::otlp::{self, Otlp};
 use super::pattern::Pattern;
-use super::prefix_time::local_time;
 use super::s3::S3;
 use super::slow_log::is_general_log;
 use super::structured::Structured;
@@ -59,7 +59,7 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
     // A directive can name the format.
     if let "combined" | "common" = log_format(format).as_str() {
         let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
-        return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, hints)));
+        return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, &lines, hints)));
     }
     // Text that is not a valid log_line_prefix may still be a LogFormat, and a line of that format
     // may look like a line of PostgreSQL's log.
@@ -82,10 +82,10 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
 
 pub fn combined(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let duration = combined::find_duration(lines)?;
-    Some(combined_reader(duration, hints))
+    Some(combined_reader(duration, lines, hints))
 }
 
-fn combined_reader(duration: Option<Duration>, hints: &Hints) -> LogReader {
+fn combined_reader(duration: Option<Duration>, lines: &[&[u8]], hints: &Hints) -> LogReader {
     let name = COMBINED;
     let duration = match (duration, hints.unit) {
         (Some(duration), Some(unit)) => Some(duration.with_unit(unit)),
@@ -99,9 +99,11 @@ fn combined_reader(duration: Option<Duration>, hints: &Hints) -> LogReader {
     let step = duration.as_ref().map(|d| d.step);
     let is_bare = |d: &&Duration| !d.possible.is_empty();
     let bare_unit = duration.as_ref().filter(is_bare).map(|d| d.scale);
+    let mut combined = Combined::new(duration);
+    combined.expect_late_durations(lines, hints.unit);
     LogReader {
         bare_unit,
-        ..reader(words, step, FormatKind::Combined(Combined::new(duration)))
+        ..reader(words, step, FormatKind::Combined(combined))
     }
 }
 
@@ -109,7 +111,13 @@ pub fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = hints.zone.clone();
     let mut sampled = HaProxy::new(zone.clone());
     let words = "HAProxy's HTTP log, with its total time in ms";
-    majority_matches(lines, |line| sampled.parse(line).is_some())
+    let mut has_request = false;
+    let is_haproxy = majority_matches(lines, |line| {
+        let is_request = sampled.parse(line).is_some();
+        has_request |= is_request;
+        is_request || OtherLine::find(line).is_some()
+    });
+    (is_haproxy && has_request)
         .then(|| reader(words, Some(MS), FormatKind::HaProxy(HaProxy::new(zone))))
 }
 
@@ -239,13 +247,19 @@ pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let mut w3c = W3c::new(hints.zone.clone(), hints.unit);
     w3c.sample(lines);
     let step = w3c.has_durations().then_some(MS);
-    Some(LogReader {
-        zone_advice: zone_advice(&hints.zone),
-        ..reader(
+    let (words, zone_advice) = match w3c.is_local() {
+        true => (
+            "extended log format (W3C), times in the server's zone",
+            None,
+        ),
+        false => (
             "extended log format (W3C), times in UTC",
-            step,
-            FormatKind::W3c(w3c),
-        )
+            zone_advice(&hints.zone),
+        ),
+    };
+    Some(LogReader {
+        zone_advice,
+        ..reader(words, step, FormatKind::W3c(w3c))
     })
 }
 
@@ -280,11 +294,6 @@ fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
             "It looks like the log of PgBouncer, which has no statements: read the log of PostgreSQL instead, with \
              log_min_duration_statement = 0.",
         )
-    } else if lines.iter().any(|line| is_translated_postgresql(line)) {
-        Some(
-            "It looks like PostgreSQL's log in a language other than English: set lc_messages = 'C', so that benchlab \
-             recognizes its messages.",
-        )
     } else {
         None
     }
@@ -316,25 +325,6 @@ fn export_advice(lines: &[&[u8]]) -> Option<&'static str> {
     }
 }
 
-/// Returns true if a line has a time, a severity that is not English, and a number of milliseconds.
-///
-/// Some languages translate `ms`, too: `5.000 мс`.
-fn is_translated_postgresql(line: &[u8]) -> bool {
-    let Some((_, length)) = local_time(line) else {
-        return false;
-    };
-    let Some(end) = memchr::memmem::find(&line[length..], b":  ") else {
-        return false;
-    };
-    let (head, text) = line[length..].split_at(end);
-    let is_foreign = head.last().is_some_and(|b| !b.is_ascii());
-    let units = [" ms".as_bytes(), " мс".as_bytes(), " ミリ秒".as_bytes()];
-    is_foreign
-        && units
-            .iter()
-            .any(|unit| memchr::memmem::find(text, unit).is_some())
-}
-
 /// Returns true if a line begins with an object or with a key of an object.
 fn has_json_key(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
@@ -348,16 +338,24 @@ pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     let Some(first) = lines.first() else {
         return "unknown format: the log is empty".into();
     };
+    // The first line of a log of statements can contain personal data.
+    if let Some(advice) = export_advice(lines).or_else(|| database_advice(lines)) {
+        return format!("unknown format. {advice}");
+    }
+    let foreign = ForeignLog::from_lines(lines);
+    if let Some(foreign) = foreign.as_ref().filter(|foreign| foreign.has_statements()) {
+        return format!("unknown format. {}", wording::foreign_log(foreign));
+    }
     let shown = cut(printable(&first[..first.len().min(120)]));
     let problem = format!("unknown format: the first line is\n  {shown}\n");
-    if let Some(advice) = export_advice(lines) {
-        return problem + advice;
+    if let Some(foreign) = foreign {
+        return problem + &wording::foreign_log(&foreign);
     }
     if let Some(SampledJson { json, .. }) = sampled_json(lines, hints) {
-        return problem + "Its lines are JSON. " + &wording::advice(&json.fields.no_request());
-    }
-    if let Some(advice) = database_advice(lines) {
-        return problem + advice;
+        let unseen = json.fields.unseen_fields().into_iter();
+        let advice = unseen.chain([json.fields.no_request()]);
+        let advice: Vec<String> = advice.map(|advice| wording::advice(&advice)).collect();
+        return problem + "Its lines are JSON. " + &advice.join(" ");
     }
     let advice = if first.starts_with(b"[") && lines.iter().any(|line| has_json_key(line)) {
         "It looks like a JSON array, but not with one object per line: convert it with `jq -c '.[]'`."

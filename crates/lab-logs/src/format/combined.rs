@@ -7,7 +7,10 @@
 //!
 //! Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
-use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit, other_units, unit_name};
+use super::units::{
+    UNITS, UnitCheck, UnitEvidence, absurd_unit, assumed_unit, contradiction, other_units,
+    unit_name,
+};
 use super::upstream::{is_list, sum_ns};
 use crate::entry::Entry;
 use crate::read::MAX_LINE;
@@ -15,6 +18,7 @@ use crate::registers::{self, Baseline, RegisterWidth, leading_number};
 use crate::time::{ClfTimes, number, parse_written_duration, scaled};
 use lab_model::LogAssumption;
 use memchr::{memchr, memchr2};
+use std::collections::BTreeMap;
 
 /// The location and unit of the duration among the fields after the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,10 +38,17 @@ pub struct Duration {
     pub possible: Vec<u64>,
     /// True if another field may contain the durations instead.
     pub is_choice: bool,
-    /// True if the field is a whole number without a name or a unit, so it may be another number.
+    /// True if the field is a whole number without a name or a unit, so it may not be a duration.
     pub is_bare_number: bool,
     /// True if the next field is the unit: `0.200 ms`.
     pub has_unit_field: bool,
+    /// True if the user specified the unit.
+    pub is_unit_given: bool,
+    /// True if the values contain their unit: `22ms`.
+    pub is_unit_written: bool,
+    /// The number of fields in most lines of the sample, or `None` if the duration does not depend
+    /// on its position or if lines end with text of any length.
+    pub field_count: Option<usize>,
 }
 
 /// A parser of common and combined lines.
@@ -46,24 +57,140 @@ pub struct Combined {
     /// The location of the durations, or `None` if there are none.
     pub duration: Option<Duration>,
     times: ClfTimes,
-    is_unit_known: bool,
+    /// True unless the log contains the unit.
+    is_unit_checked: bool,
     check: UnitCheck,
     /// The number of durations whose form differs from the sample: with a fraction if the sample
     /// has none, or vice versa.
     odd: u64,
+    /// The number of lines with a duration, and of those with another number of fields than the
+    /// sample.
+    timed: u64,
+    moved: u64,
+    /// The number of durations without a unit, although those of the sample contain theirs.
+    unitless: u64,
+    /// The lines that may have durations although those of the sample have none.
+    late: LateDurations,
+}
+
+/// Lines with more fields than those of a sample without durations: a server began to log the
+/// durations.
+#[derive(Clone, Debug, Default)]
+struct LateDurations {
+    /// The unit that the user specified, in ns.
+    unit: Option<u64>,
+    /// The usual number of fields after the agent in the sample.
+    usual_fields: usize,
+    /// The number of lines with fields after the agent.
+    lines_seen: u64,
+    lines: Vec<LateLine>,
+    /// The number of attempts to find the durations.
+    tries: u8,
+    is_found: bool,
+}
+
+/// The parts of a line in which a duration is found.
+#[derive(Clone, Debug)]
+struct LateLine {
+    time: [u8; 26],
+    bytes: u64,
+    rest: Vec<u8>,
+}
+
+/// The number of lines in which late durations are searched.
+const LATE_LINES: usize = 32;
+/// One in this many lines is examined if the lines of the sample have fields after the agent, too.
+const LATE_STEP: u64 = 16;
+/// The maximum number of bytes kept of such a line.
+const MAX_LATE_LINE: usize = 512;
+/// The maximum number of attempts to find late durations.
+const MAX_LATE_TRIES: u8 = 16;
+
+impl LateDurations {
+    /// Adds a line. Returns the durations once there are enough lines.
+    #[cold]
+    fn add(&mut self, fields: &CombinedFields) -> Option<Duration> {
+        self.lines_seen += 1;
+        // If most lines have fields after the agent, counting them all would take too long.
+        let is_skipped = self.usual_fields > 0 && !self.lines_seen.is_multiple_of(LATE_STEP);
+        if is_skipped
+            || self.tries >= MAX_LATE_TRIES
+            || fields.rest.len() > MAX_LATE_LINE
+            || list_fields(fields.rest).count() <= self.usual_fields
+        {
+            return None;
+        }
+        self.lines.push(LateLine {
+            time: *fields.time,
+            bytes: fields.bytes,
+            rest: fields.rest.to_vec(),
+        });
+        if self.lines.len() < LATE_LINES {
+            return None;
+        }
+        self.tries += 1;
+        let lines = std::mem::take(&mut self.lines);
+        let parsed: Vec<CombinedFields> = lines.iter().map(LateLine::fields).collect();
+        let found = duration_of(&parsed)?;
+        Some(match self.unit {
+            Some(unit) => found.with_unit(unit),
+            None => found,
+        })
+    }
+}
+
+impl LateLine {
+    fn fields(&self) -> CombinedFields<'_> {
+        CombinedFields {
+            time: &self.time,
+            request: b"",
+            status: 0,
+            bytes: self.bytes,
+            agent: b"",
+            rest: &self.rest,
+        }
+    }
 }
 
 impl Combined {
     /// Creates a parser for lines with durations at this location.
     pub fn new(duration: Option<Duration>) -> Combined {
-        let is_unit_known = duration.as_ref().is_some_and(|d| d.possible.is_empty());
-        Combined {
-            duration,
+        let mut combined = Combined {
+            duration: None,
             times: ClfTimes::default(),
-            is_unit_known,
+            is_unit_checked: false,
             check: UnitCheck::default(),
             odd: 0,
-        }
+            timed: 0,
+            moved: 0,
+            unitless: 0,
+            late: LateDurations::default(),
+        };
+        combined.set_duration(duration);
+        combined
+    }
+
+    /// Searches later lines for durations, if there are none in the sample.
+    ///
+    /// `unit` is the unit that the user specified, in ns.
+    pub fn expect_late_durations(&mut self, sample: &[&[u8]], unit: Option<u64>) {
+        let counts: Vec<usize> = sample
+            .iter()
+            .filter_map(|line| CombinedFields::parse(line, Baseline))
+            .map(|fields| list_fields(fields.rest).count() + 1)
+            .collect();
+        let usual = usual_count(&counts, 0).or(counts.iter().max().copied());
+        self.late = LateDurations {
+            unit,
+            usual_fields: usual.map_or(0, |count| count - 1),
+            ..LateDurations::default()
+        };
+    }
+
+    fn set_duration(&mut self, duration: Option<Duration>) {
+        let is_checked = |d: &Duration| !d.possible.is_empty() || d.is_unit_given;
+        self.is_unit_checked = duration.as_ref().is_some_and(is_checked);
+        self.duration = duration;
     }
 
     /// Returns the assumptions made about the lines so far.
@@ -78,13 +205,28 @@ impl Combined {
                 place: field.clone(),
             });
         }
+        if self.moved * 1_000 > self.timed {
+            assumptions.push(LogAssumption::FieldsDiffer {
+                place: field.clone(),
+                lines: self.moved,
+            });
+        }
+        if duration.is_unit_given {
+            assumptions.extend(absurd_unit(&self.check, &field, duration.scale));
+            return assumptions;
+        }
+        if self.unitless * 1_000 > self.timed {
+            assumptions.push(assumed_unit(&field, duration.scale, &UNITS));
+            return assumptions;
+        }
+        let contradiction = contradiction(&self.check, &field, duration.scale);
         let assumption = if self.check.is_often(self.odd) {
             LogAssumption::MixedForms {
                 place: field,
                 unit_ns: duration.scale,
             }
-        } else if self.check.is_contradicted() {
-            doubted_unit(&field, duration.scale)
+        } else if let Some(contradiction) = contradiction {
+            contradiction
         } else if duration.is_bare_number {
             LogAssumption::BareNumber {
                 place: field,
@@ -135,15 +277,19 @@ impl Combined {
         let (method, target) = method_and_target(fields.request);
         let duration = match &self.duration {
             Some(duration) => duration.parse(fields.rest),
-            None => None,
+            None if fields.rest.is_empty() => None,
+            None => self.late_duration(fields),
         };
-        if let Some((ns, is_odd)) = duration
-            && !self.is_unit_known
-        {
-            self.check.count(ns);
-            self.odd += u64::from(is_odd);
+        if let Some(duration) = &duration {
+            self.timed += 1;
+            self.moved += u64::from(duration.is_moved);
+            self.unitless += u64::from(duration.is_unitless);
+            if self.is_unit_checked {
+                self.check.count(duration.ns);
+                self.odd += u64::from(duration.is_odd);
+            }
         }
-        let duration_ns = duration.map(|(ns, _)| ns);
+        let duration_ns = duration.map(|duration| duration.ns);
         Some(Entry {
             time_s: Some(time_s),
             offset_s,
@@ -158,6 +304,23 @@ impl Combined {
             agent: fields.agent,
             id: b"",
         })
+    }
+}
+
+impl Combined {
+    /// Describes the durations, if they were found after the sample.
+    pub fn late_description(&self) -> Option<String> {
+        let duration = self.duration.as_ref().filter(|_| self.late.is_found)?;
+        Some(duration.description())
+    }
+
+    #[cold]
+    fn late_duration(&mut self, fields: &CombinedFields) -> Option<FoundDuration> {
+        let found = self.late.add(fields)?;
+        let duration = found.parse(fields.rest);
+        self.set_duration(Some(found));
+        self.late.is_found = true;
+        duration
     }
 }
 
@@ -341,6 +504,8 @@ impl Duration {
         self.scale = unit;
         self.possible = Vec::new();
         self.is_bare_number = false;
+        self.is_unit_given = true;
+        self.is_unit_written = false;
         self
     }
 
@@ -356,21 +521,24 @@ impl Duration {
         self.step < self.scale
     }
 
-    /// Returns the duration in ns. The flag is true if the duration has a fraction and the sample
-    /// has none, or vice versa.
     #[inline(always)]
-    fn parse(&self, rest: &[u8]) -> Option<(u64, bool)> {
+    fn parse(&self, rest: &[u8]) -> Option<FoundDuration> {
         // The common case: a single field with a whole number.
         if self.is_first()
             && let [b' ', value @ ..] = rest
             && let Some(integer) = number(value)
         {
-            return Some((integer.checked_mul(self.scale)?, self.has_fraction()));
+            return Some(FoundDuration {
+                ns: integer.checked_mul(self.scale)?,
+                is_odd: self.has_fraction(),
+                is_moved: self.field_count.is_some_and(|count| count != 1),
+                is_unitless: self.is_unit_written && integer > 0,
+            });
         }
         self.value_at_index(rest)
     }
 
-    fn value_at_index(&self, rest: &[u8]) -> Option<(u64, bool)> {
+    fn value_at_index(&self, rest: &[u8]) -> Option<FoundDuration> {
         let mut left = self.index;
         let mut fields = list_fields(rest);
         while let Some(field) = fields.next() {
@@ -382,13 +550,37 @@ impl Duration {
                         true => unit_of(fields.next()?)?,
                         false => self.scale,
                     };
-                    return Some((value_of(value, scale)?, is_odd));
+                    let ns = value_of(value, scale)?;
+                    let before = self.index + 1 + usize::from(self.has_unit_field);
+                    let is_moved = match self.field_count {
+                        Some(count) => before + fields.count() != count,
+                        None => false,
+                    };
+                    let is_bare = !value.last().is_some_and(u8::is_ascii_alphabetic);
+                    return Some(FoundDuration {
+                        ns,
+                        is_odd,
+                        is_moved,
+                        is_unitless: self.is_unit_written && is_bare && ns > 0,
+                    });
                 }
                 left -= 1;
             }
         }
         None
     }
+}
+
+/// The duration of a line.
+#[derive(Clone, Copy, Debug)]
+struct FoundDuration {
+    ns: u64,
+    /// True if the duration has a fraction and the sample has none, or vice versa.
+    is_odd: bool,
+    /// True if the line has another number of fields than most lines of the sample.
+    is_moved: bool,
+    /// True if the value has no unit and the values of the sample have one.
+    is_unitless: bool,
 }
 
 #[inline]
@@ -504,47 +696,96 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     if parsed.is_empty() || parsed.len() * 2 < lines.len() {
         return None;
     }
+    Some(duration_of(&parsed))
+}
+
+/// Finds the durations in lines of this format.
+///
+/// Durations that fewer lines have are searched last, because another field can look like them.
+fn duration_of(parsed: &[CombinedFields]) -> Option<Duration> {
+    let usual = parsed.len().div_ceil(10);
+    duration_in(parsed, usual).or_else(|| duration_in(parsed, MIN_NUMBERS.min(usual)))
+}
+
+/// Finds durations that at least this number of lines have.
+fn duration_in(parsed: &[CombinedFields], min_values: usize) -> Option<Duration> {
     let by_key = KEYS
         .iter()
-        .find_map(|key| duration_at(&parsed, key.as_bytes(), 0));
+        .find_map(|key| duration_at(parsed, key.as_bytes(), 0, min_values));
     if by_key.is_some() {
-        return Some(by_key);
+        return by_key;
     }
-    let max_fields = parsed
+    let counts: Vec<usize> = parsed
         .iter()
-        .map(|f| list_fields(f.rest).count())
-        .max()
-        .unwrap_or(0);
+        .map(|fields| list_fields(fields.rest).count())
+        .collect();
+    let max_fields = counts.iter().max().copied().unwrap_or(0);
     let numbers: Vec<Duration> = (0..max_fields.min(16))
-        .filter_map(|index| duration_at(&parsed, b"", index))
-        .filter(|d| !is_other_quoted(&parsed, d.index))
+        .filter_map(|index| duration_at(parsed, b"", index, min_values))
+        .filter(|d| !is_other_quoted(parsed, d.index))
         .collect();
     // A written unit is better evidence than a fraction. A whole number, which can be a counter, is
     // the weakest evidence.
-    let has_unit = |d: &&Duration| d.has_unit_field || is_written(&parsed, d.index);
+    let has_unit = |d: &&Duration| d.has_unit_field || is_written(parsed, d.index);
     let by_unit = numbers.iter().find(has_unit);
     // nginx writes its durations with three decimals, and $gzip_ratio with two.
-    let fractions: Vec<&Duration> = numbers.iter().filter(|d| d.has_fraction()).collect();
-    let has_three =
-        |d: &&&Duration| nearly_all_values_match(&parsed, d.index, |_, v| decimals(v) == 3);
+    let mut fractions: Vec<&Duration> = numbers.iter().filter(|d| d.has_fraction()).collect();
+    drop_counters(parsed, &mut fractions);
+    let has_three = |d: &&&Duration| has_three_decimals(parsed, d.index);
     let with_three: Vec<&Duration> = fractions.iter().filter(has_three).copied().collect();
     let by_fraction = if with_three.is_empty() {
         fractions.first().map(|first| (*first).clone())
     } else {
-        longest_field(&parsed, &with_three)
+        longest_field(parsed, &with_three)
     };
-    Some(
-        match (by_unit.cloned().or(by_fraction), numbers.as_slice()) {
-            (Some(duration), _) => Some(duration),
-            (None, [only]) if is_other_number(&parsed, only.index) => None,
-            (None, [only]) => Some(Duration {
-                is_bare_number: true,
-                ..only.clone()
-            }),
-            // Two whole numbers may be the bytes in and out (`combinedio`).
-            _ => None,
-        },
-    )
+    let found = match (by_unit.cloned().or(by_fraction), numbers.as_slice()) {
+        (Some(duration), _) => Some(duration),
+        (None, [only]) if is_other_number(parsed, only.index) => None,
+        (None, [only]) => Some(Duration {
+            is_bare_number: true,
+            ..only.clone()
+        }),
+        // Two whole numbers may be the bytes in and out (`combinedio`).
+        _ => None,
+    };
+    found.map(|duration| Duration {
+        field_count: usual_count(&counts, duration.index),
+        ..duration
+    })
+}
+
+/// Returns the most frequent number of fields among the lines that have the field at `index`.
+///
+/// Returns `None` if lines have more than two numbers of fields, as if text of any length followed.
+fn usual_count(counts: &[usize], index: usize) -> Option<usize> {
+    let mut tally = BTreeMap::<usize, usize>::new();
+    for count in counts.iter().filter(|count| **count > index) {
+        *tally.entry(*count).or_default() += 1;
+    }
+    if tally.len() > 2 {
+        return None;
+    }
+    let usual = tally.into_iter().max_by_key(|(_, lines)| *lines);
+    usual.map(|(count, _)| count)
+}
+
+/// Removes the fields that increase from line to line, such as a time or a counter, unless there are
+/// no others.
+fn drop_counters(lines: &[CombinedFields], durations: &mut Vec<&Duration>) {
+    let is_counter = |duration: &&Duration| {
+        let values: Vec<f64> = lines
+            .iter()
+            .filter_map(|line| {
+                let value = list_fields(line.rest).nth(duration.index)?;
+                Some(written(unquoted(value))?.number)
+            })
+            .collect();
+        values.len() >= MIN_NUMBERS && values.windows(2).all(|pair| pair[0] < pair[1])
+    };
+    let is_doubtful = |duration: &&Duration| !duration.possible.is_empty() && is_counter(duration);
+    if durations.len() > 1 && !durations.iter().all(is_doubtful) {
+        durations.retain(|duration| !is_doubtful(duration));
+    }
 }
 
 /// Returns the field whose values are the longest in nearly all lines.
@@ -576,7 +817,7 @@ fn longest_field(lines: &[CombinedFields], durations: &[&Duration]) -> Option<Du
     })
 }
 
-/// The minimum number of values that show what they count.
+/// The minimum number of values from which the meaning of a field is inferred.
 const MIN_NUMBERS: usize = 10;
 /// The maximum plausible size of a response's headers, in bytes.
 const MAX_HEADERS: u64 = 2_048;
@@ -626,7 +867,7 @@ fn decimals(value: &[u8]) -> usize {
     memchr(b'.', value).map_or(0, |dot| value.len() - dot - 1)
 }
 
-/// Returns true if the field's value passes the test in at least 90 % of the lines.
+/// Returns true if the field's value passes the test in at least 90 % of the lines that have one.
 ///
 /// `index` is the index of the field, from 0, among the fields after the agent.
 fn nearly_all_values_match(
@@ -634,23 +875,58 @@ fn nearly_all_values_match(
     index: usize,
     is_such: impl Fn(&[u8], &[u8]) -> bool,
 ) -> bool {
-    let count = lines.iter().filter(|line| {
-        let value = list_fields(line.rest).nth(index);
-        value.is_some_and(|value| is_such(line.rest, value))
-    });
-    count.count() * 10 >= lines.len() * 9
+    let (mut such, mut all) = (0, 0);
+    for line in lines {
+        if let Some(value) = list_fields(line.rest).nth(index)
+            && !is_missing(value)
+        {
+            all += 1;
+            such += usize::from(is_such(line.rest, value));
+        }
+    }
+    all > 0 && such * 10 >= all * 9
 }
 
+/// Returns true for a text that stands for no duration.
+fn is_missing(value: &[u8]) -> bool {
+    matches!(value, b"" | b"-" | b"-1")
+}
+
+/// Returns true if nearly all values of a field have three decimals, as nginx writes durations.
+fn has_three_decimals(lines: &[CombinedFields], index: usize) -> bool {
+    nearly_all_values_match(lines, index, |_, value| decimals(value) == 3)
+}
+
+/// The keys under which administrators log nginx's durations.
+const NGINX_KEYS: [&[u8]; 5] = [
+    b"rt=",
+    b"request_time=",
+    b"urt=",
+    b"uct=",
+    b"upstream_response_time=",
+];
+
 /// Returns the duration in a field if at least 90 % of the lines have a duration in that field.
-fn duration_at(lines: &[CombinedFields], key: &[u8], index: usize) -> Option<Duration> {
+///
+/// At least `min_values` lines must have one. If the field is certainly a duration, the other lines can also have `-`, which nginx writes if no
+/// upstream server was asked, or no such field.
+fn duration_at(
+    lines: &[CombinedFields],
+    key: &[u8],
+    index: usize,
+    min_values: usize,
+) -> Option<Duration> {
     let mut evidence = UnitEvidence::default();
     let mut times = ClfTimes::default();
     let mut values: Vec<WrittenDuration> = Vec::new();
     let mut next_units: Vec<u64> = Vec::new();
+    let (mut missing, mut own_times) = (0, 0);
     for line in lines {
         let mut fields = list_fields(line.rest);
         let mut matching = fields.by_ref().filter_map(|f| f.strip_prefix(key));
-        let Some(value) = matching.nth(index).map(unquoted).and_then(written) else {
+        let found = matching.nth(index).map(unquoted);
+        missing += usize::from(found.is_none_or(is_missing));
+        let Some(value) = found.and_then(written) else {
             continue;
         };
         next_units.extend(
@@ -660,10 +936,13 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], index: usize) -> Option<Dur
                 .and_then(unit_of),
         );
         let time = times.read(line.time).map(|(time, _)| time as f64);
+        own_times += usize::from(is_time(value.number, time));
         evidence.add(value.number, time);
         values.push(value);
     }
-    if values.len() * 10 < lines.len() * 9 {
+    let present = lines.len() - missing;
+    let is_rare = values.len() < min_values.max(1);
+    if is_rare || values.len() * 10 < present * 9 || own_times * 10 >= values.len() * 9 {
         return None;
     }
     let finest = values.iter().max_by_key(|value| value.decimals)?;
@@ -672,10 +951,21 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], index: usize) -> Option<Dur
         true => next_units.into_iter().min(),
         false => values.iter().filter_map(|value| value.unit).min(),
     };
+    let three = values.iter().filter(|value| value.decimals == 3).count();
+    let has_three = three * 10 >= values.len() * 9;
+    let is_certain = !key.is_empty() || smallest_written.is_some() || has_three;
+    if values.len() * 10 < lines.len() * 9 && !is_certain {
+        return None;
+    }
+    let is_unit_written = smallest_written.is_some();
     let (scale, possible) = match smallest_written {
         Some(unit) => (unit, Vec::new()),
         None => bare_unit(&evidence, &values, finest.decimals),
     };
+    // nginx writes its durations in seconds with three decimals.
+    const S: u64 = 1_000_000_000;
+    let is_nginx = three == values.len() && NGINX_KEYS.contains(&key) && possible.contains(&S);
+    let scale = if is_nginx { S } else { scale };
     Some(Duration {
         key: key.into(),
         index,
@@ -685,6 +975,21 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], index: usize) -> Option<Dur
         is_choice: false,
         is_bare_number: false,
         has_unit_field,
+        is_unit_given: false,
+        is_unit_written: !has_unit_field && is_unit_written,
+        field_count: None,
+    })
+}
+
+/// Returns true if a number is the time of the line itself, in s, ms, µs or ns since 1970.
+///
+/// A line is written when its request ends, so the two times differ by at most a few days.
+fn is_time(number: f64, line_s: Option<f64>) -> bool {
+    const MAX_DIFFERENCE_S: f64 = 4.0 * 86_400.0;
+    line_s.is_some_and(|line_s| {
+        [1.0, 1e3, 1e6, 1e9]
+            .iter()
+            .any(|scale| (number / scale - line_s).abs() < MAX_DIFFERENCE_S && line_s > 1e8)
     })
 }
 
@@ -858,12 +1163,16 @@ mod tests {
         };
         assert_eq!(possible(&[" 1234", " 1230"]), ("µs", 2));
         // In ms or s, the duration would be longer than any request.
-        assert_eq!(possible(&[" 250000", " 240000"]), ("µs", 1));
+        assert_eq!(possible(&[" 25000000", " 24000000"]), ("µs", 1));
+        // 4 min are unusual, but possible.
+        assert_eq!(possible(&[" 250000", " 240000"]), ("µs", 2));
         assert_eq!(possible(&[" 0", " 1"]), ("ms", 2));
         assert_eq!(possible(&[" 0.000", " 1.250"]), ("s", 1));
         // nginx's s or morgan's ms.
         assert_eq!(possible(&[" 1.250"]), ("s", 2));
-        assert_eq!(possible(&[" 45.250"]), ("ms", 1));
+        assert_eq!(possible(&[" 45.250"]), ("ms", 2));
+        assert_eq!(possible(&[" rt=45.250"]), ("s", 2));
+        assert_eq!(possible(&[" 4500.250"]), ("ms", 1));
         assert_eq!(possible(&[" rt=12"]), ("µs", 3));
         assert_eq!(possible(&[" rt=12ms"]), ("ms", 0));
     }
@@ -930,7 +1239,7 @@ mod tests {
             } => (*unit_ns, others_ns.clone()),
             other => panic!("{other:?}"),
         };
-        // In ms, the median would be 15 minutes.
+        // In ms, the requests of a second would take 15 minutes each.
         assert_eq!(bare(&assumptions[0]), (1_000, vec![]));
         let (_, assumptions) = durations_and_assumptions(" 5", " 1~34");
         assert_eq!(bare(&assumptions[0]), (1_000, vec![1_000_000]));

@@ -165,7 +165,7 @@ proptest! {
 
     #[test]
     fn lines_match_the_reference_parser(lines in prop::collection::vec(line(), 1..6)) {
-        let duration = Duration { key: Vec::new(), index: 0, scale: 1_000, step: 1_000, possible: vec![1_000], is_choice: false, is_bare_number: false, has_unit_field: false };
+        let duration = Duration { key: Vec::new(), index: 0, scale: 1_000, step: 1_000, possible: vec![1_000], is_choice: false, is_bare_number: false, has_unit_field: false, is_unit_given: false, is_unit_written: false, field_count: None };
         let mut combined = Combined::new(Some(duration.clone()));
         for line in lines {
             let text = String::from_utf8_lossy(&line).into_owned();
@@ -179,7 +179,7 @@ proptest! {
 
     #[test]
     fn lines_parsed_ahead_match_lines_parsed_alone(lines in prop::collection::vec(line(), 1..6), end in "\r?\n") {
-        let duration = Duration { key: Vec::new(), index: 0, scale: 1_000, step: 1_000, possible: vec![1_000], is_choice: false, is_bare_number: false, has_unit_field: false };
+        let duration = Duration { key: Vec::new(), index: 0, scale: 1_000, step: 1_000, possible: vec![1_000], is_choice: false, is_bare_number: false, has_unit_field: false, is_unit_given: false, is_unit_written: false, field_count: None };
         let mut combined = Combined::new(Some(duration));
         let text = lines.iter().flat_map(|line| [line, end.as_bytes()].concat()).collect::<Vec<u8>>();
         let mut rest = &text[..];

@@ -7,6 +7,7 @@
 //! Load Balancer*.
 
 use super::combined::{fields, method_and_target};
+use super::units::TimedCount;
 use super::{connection_advice, give_entry};
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, iso, number, scaled};
@@ -19,6 +20,7 @@ pub struct LoadBalancer {
     pub zone: Zone,
     /// The number of lines that describe TCP connections.
     connections: u64,
+    timed: TimedCount,
 }
 
 impl LoadBalancer {
@@ -26,7 +28,7 @@ impl LoadBalancer {
     pub fn new(zone: Zone) -> LoadBalancer {
         LoadBalancer {
             zone,
-            connections: 0,
+            ..LoadBalancer::default()
         }
     }
 
@@ -39,13 +41,20 @@ impl LoadBalancer {
                 self.connections += 1;
                 LineKind::Other
             }
-            entry => give_entry(entry, line, sink),
+            entry => {
+                if let Some(entry) = &entry {
+                    self.timed.add(entry.duration_ns);
+                }
+                give_entry(entry, line, sink)
+            }
         }
     }
 
-    /// Returns advice about skipped lines.
+    /// Returns advice about skipped lines and missing durations.
     pub fn advice(&self) -> Vec<LogAdvice> {
-        connection_advice(self.connections)
+        let mut advice = connection_advice(self.connections);
+        advice.extend(self.timed.advice("target_processing_time"));
+        advice
     }
 
     /// Parses a line. Returns `None` if it is malformed.
@@ -111,6 +120,12 @@ mod tests {
         let kind = balancer.line(connection.as_bytes(), &mut |entry| panic!("{entry:?}"));
         assert_eq!(kind, LineKind::Other);
         assert_eq!(balancer.advice(), [LogAdvice::ConnectionLines { lines: 1 }]);
+        let mut balancer = LoadBalancer::default();
+        balancer.line(refused.as_bytes(), &mut |_| {});
+        let field = "target_processing_time".into();
+        assert_eq!(balancer.advice(), [LogAdvice::NoDurationValues { field }]);
+        balancer.line(application.as_bytes(), &mut |_| {});
+        assert_eq!(balancer.advice(), []);
         for bad in [
             "",
             "http",

@@ -6,6 +6,7 @@
 //! Source: Envoy, *access logging*, default format; Istio, *Envoy access logs*.
 
 use super::combined::{fields, method_and_target, quoted};
+use super::units::TimedCount;
 use super::{connection_advice, give_entry};
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, iso, number};
@@ -18,6 +19,7 @@ pub struct Envoy {
     pub zone: Zone,
     /// The number of lines that describe TCP connections.
     connections: u64,
+    timed: TimedCount,
 }
 
 impl Envoy {
@@ -25,7 +27,7 @@ impl Envoy {
     pub fn new(zone: Zone) -> Envoy {
         Envoy {
             zone,
-            connections: 0,
+            ..Envoy::default()
         }
     }
 
@@ -38,13 +40,20 @@ impl Envoy {
                 self.connections += 1;
                 LineKind::Other
             }
-            entry => give_entry(entry, line, sink),
+            entry => {
+                if let Some(entry) = &entry {
+                    self.timed.add(entry.duration_ns);
+                }
+                give_entry(entry, line, sink)
+            }
         }
     }
 
-    /// Returns advice about skipped lines.
+    /// Returns advice about skipped lines and missing durations.
     pub fn advice(&self) -> Vec<LogAdvice> {
-        connection_advice(self.connections)
+        let mut advice = connection_advice(self.connections);
+        advice.extend(self.timed.advice("%DURATION%"));
+        advice
     }
 
     /// Parses a line. Returns `None` if it is malformed.

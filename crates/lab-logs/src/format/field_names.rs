@@ -293,7 +293,7 @@ pub struct Producer {
     /// Each field is a full path in the form that [`plain`] returns.
     marks: &'static [&'static [&'static str]],
     /// The field with the producer's durations, as the end of a path in the form that [`plain`]
-    /// returns. Empty means any, which only weak producers have.
+    /// returns. Empty means any field; only weak producers use this.
     ///
     /// The field matters because applications may log other durations, too.
     field: &'static str,
@@ -417,7 +417,7 @@ pub const PRODUCERS: [Producer; 24] = [
     Producer {
         has_fraction: Some(true),
         ..producer(
-            "Azure Application Gateway",
+            "Azure",
             "properties.timetaken",
             1_000_000_000,
             &[&["properties.timetaken"]],
@@ -734,10 +734,22 @@ fn duration_name<'n>(last: &'n str, path: &str) -> (&'n str, Option<u64>) {
     (last, None)
 }
 
+/// Returns the last name of a path, with the one before it if it is just a unit: `duration_us` of
+/// `transaction.duration.us`.
+fn last_name(path: &str) -> String {
+    let (before, last) = path.rsplit_once('.').unwrap_or(("", path));
+    match last {
+        "ms" | "us" | "ns" | "s" if !before.is_empty() => {
+            let name = before.rsplit('.').next().unwrap_or(before);
+            format!("{name}_{last}")
+        }
+        _ => last.into(),
+    }
+}
+
 /// Returns true if an unknown name sounds like a duration.
 pub fn sounds_like_duration(path: &str) -> bool {
-    let last = path.rsplit('.').next().unwrap_or(path);
-    let plain = plain(last);
+    let plain = plain(&last_name(path));
     let has_word = ["dur", "elaps", "latenc", "took", "taken", "time", "millis"]
         .iter()
         .any(|part| plain.contains(part));
@@ -746,8 +758,14 @@ pub fn sounds_like_duration(path: &str) -> bool {
 
 /// Returns true if a name ends with a unit, such as `OriginResponseDurationMs`.
 pub fn implies_unit(path: &str) -> bool {
-    let last = path.rsplit('.').next().unwrap_or(path);
-    plain(last).ends_with("ms") || ["_us", "_ns", "_s"].iter().any(|unit| last.ends_with(unit))
+    let last = last_name(path);
+    plain(&last).ends_with("ms") || ["_us", "_ns", "_s"].iter().any(|unit| last.ends_with(unit))
+}
+
+/// Returns the name of a role that `--fields` accepts.
+fn role_name(role: Role) -> &'static str {
+    let found = ROLES.iter().find(|(_, known)| *known == role);
+    found.map_or("", |(name, _)| name)
 }
 
 /// The roles of fields that the user specified, such as `--fields time=ts,path=request.uri`.
@@ -773,7 +791,26 @@ impl FieldMap {
             }
         };
         let pairs: Result<Vec<_>, String> = text.split(',').map(pair).collect();
-        Ok(FieldMap(pairs?))
+        let pairs = pairs?;
+        for (i, (role, field)) in pairs.iter().enumerate() {
+            let before = &pairs[..i];
+            if before.iter().any(|(other, _)| other == role) {
+                return Err(format!("`{}` is specified twice", role_name(*role)));
+            }
+            let same = before
+                .iter()
+                .filter(|(_, other)| other.eq_ignore_ascii_case(field));
+            if same.count() > 1 {
+                return Err(format!("the field `{field}` has more than two roles"));
+            }
+        }
+        Ok(FieldMap(pairs))
+    }
+
+    /// Returns the fields, each with its role in the form of the option.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, String)> {
+        let pairs = self.0.iter();
+        pairs.map(|(role, field)| (field.as_str(), format!("{}={field}", role_name(*role))))
     }
 
     /// Returns the meaning of a field. The user's roles take precedence over the known names.
@@ -785,15 +822,19 @@ impl FieldMap {
         for slot in &mut meaning.roles {
             *slot = slot.filter(|(role, _)| !self.0.iter().any(|(assigned, _)| assigned == role));
         }
-        if let Some((role, _)) = self
-            .0
-            .iter()
-            .find(|(_, field)| field.eq_ignore_ascii_case(path))
-        {
-            meaning.roles = [Some((*role, 0)), None];
-            if *role == Role::Duration {
-                let last = plain(path.rsplit('.').next().unwrap_or(path));
-                meaning.unit = duration_name(&last, path).1;
+        let pairs = self.0.iter();
+        let mut own = pairs.filter(|(_, field)| field.eq_ignore_ascii_case(path));
+        if let Some((role, _)) = own.next() {
+            let second = own.next();
+            meaning.roles = [Some((*role, 0)), second.map(|(role, _)| (*role, 0))];
+            if meaning
+                .roles
+                .iter()
+                .flatten()
+                .any(|(role, _)| *role == Role::Duration)
+            {
+                let last = last_name(path);
+                meaning.unit = duration_name(&plain(&last), &last).1;
             }
         }
         meaning
@@ -860,7 +901,7 @@ mod tests {
         };
         assert!(writes("Elastic Common Schema", "_source.event.duration"));
         assert!(!writes("Elastic Common Schema", "duration"));
-        assert!(writes("Azure Application Gateway", "properties.timeTaken"));
+        assert!(writes("Azure", "properties.timeTaken"));
         assert!(writes("Kong", "latencies.request") && !writes("Kong", "latency"));
         assert!(writes("Serilog", "Properties.Elapsed") && !writes("Serilog", "RequestElapsed"));
         let is_own = |path: &str| meaning(path).is_own;
@@ -874,6 +915,10 @@ mod tests {
         assert!(sounds_like_duration("spentTime") && sounds_like_duration("wait_us"));
         assert!(!sounds_like_duration("EdgeEndTimestamp") && !sounds_like_duration("spent"));
         assert!(implies_unit("a.OriginResponseDurationMs") && !implies_unit("spentTime"));
+        let parent = "transaction.duration.us";
+        assert!(sounds_like_duration(parent) && implies_unit(parent));
+        let map = FieldMap::new("duration=transaction.duration.us").expect("fields");
+        assert_eq!(map.meaning(parent, meaning(parent)).unit, Some(1_000));
     }
 
     #[test]
@@ -909,7 +954,14 @@ mod tests {
             map.meaning("elapsed_ms", meaning("elapsed_ms")).unit,
             Some(1_000_000)
         );
-        for bad in ["", "time", "x=y", "time="] {
+        for bad in [
+            "",
+            "time",
+            "x=y",
+            "time=",
+            "path=a,time=ts,path=b",
+            "path=a,request=A,time=a",
+        ] {
             assert!(FieldMap::new(bad).is_err(), "{bad}");
         }
     }

@@ -44,7 +44,7 @@ impl Severity {
 /// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineTag {
-    /// A message.
+    /// A message, with its severity.
     Message(Severity),
     /// The statement of the previous message.
     Statement,
@@ -93,6 +93,10 @@ pub struct DetectedPrefix {
     pub time: usize,
     /// The field that identifies the session.
     pub process: ProcessField,
+    /// True if the prefix has numbers other than its times.
+    pub has_numbers: bool,
+    /// True if a collector replaced the two blanks after a severity with one.
+    pub is_merged: bool,
 }
 
 /// A piece of a `log_line_prefix`.
@@ -154,6 +158,11 @@ impl LinePrefix {
         matches!(self, LinePrefix::Detected(prefix) if prefix.process == ProcessField::Unclear)
     }
 
+    /// Returns true if the process ID is unknown although the prefix has numbers.
+    pub fn has_unknown_numbers(&self) -> bool {
+        matches!(self, LinePrefix::Detected(prefix) if prefix.has_numbers)
+    }
+
     /// Parses the head of a line.
     ///
     /// Returns `None` if the line continues the previous message or was not written by PostgreSQL.
@@ -194,8 +203,11 @@ fn tag_named(name: &[u8]) -> Option<LineTag> {
 
 /// Splits a tag such as `LOG:  ` from the text that follows the tag.
 fn tag_at_begin(text: &[u8]) -> Option<(LineTag, &[u8])> {
-    let end = memmem::find(&text[..text.len().min(16)], b":  ")?;
-    Some((tag_named(&text[..end])?, without_code(&text[end + 3..])))
+    let end = memmem::find(&text[..text.len().min(16)], b": ")?;
+    let rest = &text[end + 2..];
+    // Some collectors merge two blanks into a single blank.
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+    Some((tag_named(&text[..end])?, without_code(rest)))
 }
 
 /// Removes an error code such as `42P01: `, which `log_error_verbosity = verbose` writes.
@@ -223,8 +235,9 @@ fn find_head<'l>(line: &'l [u8], detected: &DetectedPrefix) -> Option<Head<'l>> 
             text => {
                 // Some collectors merge two blanks into a single blank.
                 let text = without_code(text);
-                let is_certain =
-                    text.starts_with(b"duration: ") || text.starts_with(b"statement: ");
+                let is_certain = detected.is_merged
+                    || text.starts_with(b"duration: ")
+                    || text.starts_with(b"statement: ");
                 is_certain.then_some(text)?
             }
         };

@@ -15,6 +15,7 @@ use super::prefix_time::{HeadTime, local_time};
 use crate::entry::{Entry, LineKind};
 use crate::join::certain_id;
 use crate::time::{Zone, number, offset, scaled};
+use crate::zone_words::clear_offset;
 use lab_model::LogAdvice;
 use memchr::memmem::{find, find_iter, rfind};
 
@@ -139,7 +140,10 @@ impl Lograge {
         };
         let mut begins = (0..head.len()).filter(|at| is_begin(*at));
         let found = begins.find_map(|at| match local_time(&head[at..])?.0 {
-            HeadTime::Local(local_s, zone) => Some((local_s, zone.and_then(offset))),
+            HeadTime::Local(local_s, zone) => {
+                let offset_s = zone.and_then(|word| offset(word).or_else(|| clear_offset(word)));
+                Some((local_s, offset_s))
+            }
             _ => None,
         });
         match found {

@@ -9,8 +9,10 @@ mod configuration;
 mod elb;
 mod envoy;
 mod field_names;
+mod foreign;
 mod haproxy;
 mod json;
+mod json_wrapper;
 mod line_prefix;
 mod lograge;
 mod open_requests;
@@ -35,6 +37,7 @@ use crate::entry::{Entry, LineKind};
 use crate::read::MAX_LINE;
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
+use crate::wording;
 pub(crate) use access::is_log_format;
 use access::{
     combined, configured_reader, elb, envoy, haproxy, json, lograge, router, s3, spans, unknown,
@@ -44,6 +47,7 @@ use combined::Combined;
 use elb::LoadBalancer;
 use envoy::Envoy;
 pub use field_names::FieldMap;
+pub use foreign::ForeignLog;
 use haproxy::HaProxy;
 use json::Json;
 use lab_model::{LogAdvice, LogAssumption};
@@ -135,6 +139,9 @@ pub enum LogFormat {
 ///
 /// If no known format fits, returns a message that states what to do.
 pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
+    if let Some(foreign) = ForeignLog::from_bytes(begin) {
+        return Err(wording::foreign_log(&foreign));
+    }
     let lines = sample_lines(begin);
     if let Some(format) = &hints.format {
         let reader = configured_reader(format, begin, hints)?;
@@ -163,6 +170,17 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
     ];
     let reader = formats.iter().find_map(|format| format(&lines, hints));
     if let Some(reader) = reader {
+        // A format may also accept the prefix as part of its lines, but not their parts.
+        let is_statements = matches!(
+            reader.kind,
+            FormatKind::Postgresql(_) | FormatKind::SlowLog(_)
+        );
+        if !is_statements
+            && Wrapper::detect(&lines).can_split_lines()
+            && let Some(Ok(wrapped)) = find_wrapped(&lines, hints)
+        {
+            return Ok(wrapped);
+        }
         return Ok(LogFormat::Lines(Box::new(reader)));
     }
     find_wrapped(&lines, hints).unwrap_or_else(|| Err(unknown(&lines, hints)))
@@ -315,6 +333,50 @@ impl LogReader {
         lines.any(|line| probe.line(line, &mut |_| {}) == LineKind::Entry)
     }
 
+    /// Returns true if the line may be the beginning of a longer line, because a further digit
+    /// would change its entry.
+    ///
+    /// Of durations, only a change above their resolution counts: `0.250` is complete.
+    pub(crate) fn may_be_cut_off(&self, line: &[u8]) -> bool {
+        let Some(found) = self.last_entry(line) else {
+            return false;
+        };
+        // An object, for example, can have no further digit.
+        let Some(longer) = self.last_entry(&[line, b"1"].concat()) else {
+            return false;
+        };
+        let step_ns = self.step_ns();
+        let is_complete = match (found.duration_ns, longer.duration_ns) {
+            (Some(found), Some(longer)) => longer.abs_diff(found) < step_ns.unwrap_or(1),
+            // `22ms` is complete, but `22m` is not.
+            (Some(_), None) => line.ends_with(b"s"),
+            (None, Some(_)) => false,
+            (None, None) => step_ns.is_none(),
+        };
+        let duration_ns = found.duration_ns;
+        !is_complete
+            || found
+                != LastEntry {
+                    duration_ns,
+                    ..longer
+                }
+    }
+
+    /// Returns the last entry of a line that is parsed on its own.
+    fn last_entry(&self, line: &[u8]) -> Option<LastEntry> {
+        let mut found = None;
+        self.clone().line(line, &mut |entry: &Entry| {
+            found = Some(LastEntry {
+                duration_ns: entry.duration_ns,
+                status: entry.status,
+                bytes: entry.bytes,
+                time_s: entry.time_s,
+                texts: [entry.method, entry.target, entry.agent, entry.id].map(<[u8]>::to_vec),
+            });
+        });
+        found
+    }
+
     /// Parses a line without its line end, and passes complete entries to `sink`.
     #[inline]
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
@@ -322,7 +384,7 @@ impl LogReader {
             // This format is handled separately, so that its entries stay in CPU registers.
             FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
             FormatKind::Pattern(pattern) => pattern.parse(line),
-            FormatKind::HaProxy(haproxy) => haproxy.parse(line),
+            FormatKind::HaProxy(haproxy) => return haproxy.line(line, sink),
             FormatKind::Envoy(envoy) => return envoy.line(line, sink),
             FormatKind::LoadBalancer(balancer) => return balancer.line(line, sink),
             FormatKind::Lograge(lograge) => return lograge.line(line, sink),
@@ -392,10 +454,23 @@ impl LogReader {
         )
     }
 
+    /// Returns the description, including what later lines show.
+    pub(crate) fn description(&self) -> String {
+        let late = match &self.kind {
+            FormatKind::Combined(combined) => combined.late_description(),
+            _ => None,
+        };
+        match late {
+            Some(duration) => format!("{}, in later lines with {duration}", self.words),
+            None => self.words.clone(),
+        }
+    }
+
     /// Returns the resolution of the durations so far, in ns, or `None` if there are no durations.
     pub fn step_ns(&self) -> Option<u64> {
         match &self.kind {
             FormatKind::Pattern(pattern) => pattern.step(),
+            FormatKind::Combined(combined) => combined.duration.as_ref().map(|d| d.step),
             _ => self.step_ns,
         }
     }
@@ -438,7 +513,7 @@ impl LogReader {
                 json.end(sink);
                 0
             }
-            FormatKind::Wrapped(log) => log.inner.end(sink),
+            FormatKind::Wrapped(log) => log.end(sink),
             _ => 0,
         }
     }
@@ -467,6 +542,7 @@ impl LogReader {
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = match &self.kind {
             FormatKind::Pattern(pattern) => pattern.advice(),
+            FormatKind::HaProxy(haproxy) => haproxy.advice(),
             FormatKind::Lograge(lograge) => lograge.advice(),
             FormatKind::S3(s3) => s3.advice(),
             FormatKind::Otlp(otlp) => otlp.advice(),
@@ -484,7 +560,7 @@ impl LogReader {
             FormatKind::Pattern(_) => Some(LogAdvice::NoDurationInFormat),
             _ => None,
         };
-        advice.extend(missing.filter(|_| self.step_ns.is_none()));
+        advice.extend(missing.filter(|_| self.step_ns().is_none()));
         advice.extend(self.zone_advice.clone());
         advice
     }
@@ -500,10 +576,10 @@ impl LogReader {
             FormatKind::W3c(w3c) => w3c.assumptions(),
             FormatKind::Postgresql(log) => log.assumptions(),
             FormatKind::SlowLog(log) => log.assumptions(),
-            FormatKind::Wrapped(log) => log.inner.assumptions(),
+            FormatKind::Wrapped(log) => log.assumptions(),
             _ => Vec::new(),
         };
-        assumptions.extend(self.zone().and_then(zone_assumption));
+        assumptions.extend(self.zone().map(zone_assumptions).unwrap_or_default());
         assumptions
     }
 
@@ -527,12 +603,23 @@ impl LogReader {
     }
 }
 
-fn zone_assumption(zone: &Zone) -> Option<LogAssumption> {
+fn zone_assumptions(zone: &Zone) -> Vec<LogAssumption> {
     if zone.was_assumed {
-        Some(LogAssumption::NoZone)
-    } else {
-        zone.was_ambiguous.then_some(LogAssumption::RepeatedHour)
+        return vec![LogAssumption::NoZone];
     }
+    let repeated = zone.was_ambiguous.then_some(LogAssumption::RepeatedHour);
+    let skipped = zone.was_skipped.then_some(LogAssumption::SkippedHour);
+    repeated.into_iter().chain(skipped).collect()
+}
+
+/// The content of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LastEntry {
+    duration_ns: Option<u64>,
+    status: u16,
+    bytes: u64,
+    time_s: Option<i64>,
+    texts: [Vec<u8>; 4],
 }
 
 /// Returns advice about skipped lines of connections.
@@ -663,7 +750,7 @@ mod tests {
             matches!(open, LogAssumption::BareNumber { others_ns, .. } if others_ns.contains(&1_000_000)),
             "{open:?}"
         );
-        let long = ["350000", "90000", "1200000", "77000"];
+        let long = ["35000000", "9000000", "120000000", "7700000"];
         let only = &assumed(long, None)[0];
         assert!(
             matches!(only, LogAssumption::BareNumber { others_ns, .. } if others_ns.is_empty()),

@@ -17,7 +17,7 @@ const MAX_LINES: u64 = 30;
 /// A request whose end may be in a later line.
 #[derive(Clone, Debug, Default)]
 pub struct OpenRequest {
-    /// The time of its last line so far, in seconds since 1970.
+    /// The time of the request's last line so far, in seconds since 1970.
     pub time_s: Option<i64>,
     offset_s: i32,
     /// The method. Empty if unknown.
@@ -31,7 +31,7 @@ pub struct OpenRequest {
     pub status: u16,
     /// The number of bytes sent.
     pub bytes: u64,
-    /// The number of lines that describe its beginning.
+    /// The number of lines that describe the beginning of the request.
     lines: u32,
     /// True if it may be a request that has ended, so that it counts only if it ends again.
     pub is_repeated: bool,

@@ -14,10 +14,10 @@
 use super::combined::{is_escaped, method_and_target};
 use super::configuration::log_format;
 use super::time_format::{TimeFormat, TimeParts};
-use super::units::{UnitCheck, assumed_unit, doubted_unit};
+use super::units::{TimedCount, UnitCheck, absurd_unit, assumed_unit, contradiction, doubted_unit};
 use super::upstream::{is_within_list, list_length, sum_ns};
 use crate::entry::Entry;
-use crate::time::{Zone, clf, iso, iso_length, number, offset, scaled};
+use crate::time::{EPOCHS, Zone, clf, iso, iso_length, number, offset, scaled};
 use lab_model::{LogAdvice, LogAssumption};
 use memchr::memchr;
 use memchr::memmem::Finder;
@@ -69,8 +69,8 @@ enum PatternField {
     /// The time since 1970, with or without a fraction. The number is the units per second: 1, 10^3
     /// or 10^6.
     Epoch(u64),
-    /// The fraction of a second, as three or six digits.
-    Fraction,
+    /// The fraction of a second. The number is the units per second: 10^3 or 10^6.
+    Fraction(u64),
     Formatted(TimeFormat),
     /// Method, target and protocol.
     Request,
@@ -107,7 +107,7 @@ enum UnitBasis {
     Defined,
     /// The text next to the field states the unit, as in `(%D ms)`.
     Stated,
-    /// The unit is assumed to be the unit of Apache. Other servers write this field in another
+    /// The unit is assumed to be the unit of Apache. Other servers write this field in a different
     /// unit.
     Assumed,
 }
@@ -149,11 +149,23 @@ pub struct Pattern {
     has_parts: bool,
     /// True if the lines have more fields than the format.
     has_more_fields: bool,
+    /// True if hours are from 1 to 12 without AM or PM.
+    lacks_half_day: bool,
+    /// The number of requests, of those in lines with more fields than the format, and of those with
+    /// a duration.
+    requests: u64,
+    longer: u64,
+    timed: TimedCount,
+    /// The field of the durations, as in the format.
+    duration_name: Option<String>,
+    /// The unit of %D that the user specified, in ns.
+    given_unit: Option<u64>,
     /// True if the format or a line shows a sign of Tomcat or Undertow, whose `%D` can be in ms.
     has_java_marks: bool,
     /// The durations whose unit the server does not define.
     check: UnitCheck,
-    /// The number of these durations, and the number of zeros among them.
+    /// The number of durations whose unit the server does not define, and the number of zeros among
+    /// them.
     checked: u64,
     zeros: u64,
     /// The number of lines in which another duration contradicts the assumed unit.
@@ -235,6 +247,7 @@ impl Pattern {
         let mut literal = String::new();
         let mut rest = format.as_str();
         let mut marks = JavaMarks::default();
+        let (mut duration_name, mut has_duration) = (None, false);
         while let Some(first) = rest.chars().next() {
             if !is_nginx && rest.starts_with("%%") {
                 literal.push('%');
@@ -251,6 +264,17 @@ impl Pattern {
             if let (false, Some((_, length))) = (is_nginx || is_gunicorn, &field) {
                 marks.add(&rest[..*length]);
             }
+            if let Some((found, length)) = &field {
+                let is_better = match found {
+                    PatternField::Duration { .. } => !has_duration,
+                    PatternField::UpstreamTime => duration_name.is_none(),
+                    _ => false,
+                };
+                has_duration |= matches!(found, PatternField::Duration { .. });
+                if is_better {
+                    duration_name = Some(rest[..*length].to_string());
+                }
+            }
             match field {
                 // A path and its query are one text.
                 Some((field, length))
@@ -261,6 +285,17 @@ impl Pattern {
                             .last()
                             .is_some_and(|f| f.field == PatternField::Target) =>
                 {
+                    rest = &rest[length..];
+                }
+                // `%{sec}t%{msec_frac}t` is one number.
+                Some((PatternField::Fraction(scale), length))
+                    if literal.is_empty()
+                        && let Some(FormatField {
+                            field: last @ PatternField::Epoch(1),
+                            ..
+                        }) = fields.last_mut() =>
+                {
+                    *last = PatternField::Epoch(scale);
                     rest = &rest[length..];
                 }
                 Some((field, length)) => {
@@ -283,6 +318,8 @@ impl Pattern {
         let pattern = Pattern::of_fields(format, &fields, &literal, zone)?;
         Ok(Pattern {
             has_java_marks: marks.are_certain(),
+            duration_name,
+            given_unit: unit.filter(|_| format.contains("%D")),
             ..pattern
         })
     }
@@ -320,12 +357,20 @@ impl Pattern {
         });
         let formatted = TimeFormat::joined(formatted);
         let has_date = has(is_date) || formatted.has_moment();
+        // Another time in the line takes precedence.
+        let has_clock = !has(is_date);
         Ok(Pattern {
             before: before.into(),
             has_parts: has(|f| matches!(f, PatternField::Formatted(_))),
             has_date,
             lacks_year: !has_date && formatted.has_day() && !formatted.has_year(),
             has_more_fields: false,
+            lacks_half_day: has_clock && formatted.lacks_half_day(),
+            requests: 0,
+            longer: 0,
+            timed: TimedCount::default(),
+            duration_name: None,
+            given_unit: None,
             spans: vec![(0, 0); pieces.len()],
             pieces,
             zone,
@@ -359,29 +404,41 @@ impl Pattern {
 
     /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
+        let mut assumptions = Vec::new();
+        if self.longer * 1_000 > self.requests {
+            assumptions.push(LogAssumption::MoreFields { lines: self.longer });
+        }
+        if self.lacks_half_day && self.requests > 0 {
+            assumptions.push(LogAssumption::NoHalfDay);
+        }
+        assumptions.extend(self.unit_assumption());
+        assumptions
+    }
+
+    fn unit_assumption(&self) -> Option<LogAssumption> {
         const MICROSECOND: u64 = 1_000;
+        if let Some(unit_ns) = self.given_unit {
+            return absurd_unit(&self.check, "%D", unit_ns);
+        }
         let unit = self.pieces.iter().find_map(|piece| match piece.field {
             PatternField::Duration { scale, basis, .. } if basis != UnitBasis::Defined => {
                 Some((scale, basis))
             }
             _ => None,
         });
-        let Some((unit_ns, basis)) = unit.filter(|_| self.checked > 0) else {
-            return Vec::new();
-        };
+        let (unit_ns, basis) = unit.filter(|_| self.checked > 0)?;
         // No request takes less than 1 µs.
         let has_zeros =
             unit_ns == MICROSECOND && self.checked >= 10 && self.zeros * 10 >= self.checked;
         let is_contradicted =
             self.check.is_contradicted() || self.check.is_often(self.contradictions);
-        let assumption = if has_zeros || is_contradicted {
-            doubted_unit("%D", unit_ns)
-        } else if self.has_java_marks && basis == UnitBasis::Assumed {
-            assumed_unit("%D", unit_ns, &[MICROSECOND, 1_000_000])
-        } else {
-            return Vec::new();
-        };
-        vec![assumption]
+        // The unit of Apache does not change.
+        let is_open = self.has_java_marks && basis == UnitBasis::Assumed;
+        if has_zeros || is_contradicted {
+            return Some(doubted_unit("%D", unit_ns));
+        }
+        let assumed = || assumed_unit("%D", unit_ns, &[MICROSECOND, 1_000_000]);
+        is_open.then(|| contradiction(&self.check, "%D", unit_ns).unwrap_or_else(assumed))
     }
 
     /// Returns the finest resolution of the durations so far in ns, or `None` if there are no
@@ -411,16 +468,22 @@ impl Pattern {
             .pieces
             .iter()
             .any(|p| matches!(p.field, PatternField::Duration { .. }));
-        if has(PatternField::UpstreamTime) && !has_duration {
+        if has(PatternField::UpstreamTime) && !has_duration && self.timed.has_any() {
             advice.push(LogAdvice::UpstreamTimes);
         }
+        let name = self.duration_name.as_deref();
+        advice.extend(name.and_then(|name| self.timed.advice(name)));
         advice
     }
 
     /// Parses a line. Returns `None` if it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
-        self.find_values(line)?;
-        self.entry(line)
+        let rules = self.find_values(line)?;
+        let entry = self.entry(line)?;
+        self.requests += 1;
+        self.longer += u64::from(rules.has_more_fields);
+        self.timed.add(entry.duration_ns);
+        Some(entry)
     }
 
     /// Finds the values of a line, and returns the rules that it follows.
@@ -462,7 +525,7 @@ impl Pattern {
                 PatternField::Text
                 | PatternField::Word
                 | PatternField::Number
-                | PatternField::Fraction
+                | PatternField::Fraction(_)
                 | PatternField::UpstreamList
                 | PatternField::Query => {}
                 PatternField::BytesOrThread => {
@@ -480,8 +543,7 @@ impl Pattern {
                     (entry.time_s, entry.offset_s) = (Some(local - i64::from(offset)), offset);
                 }
                 PatternField::Epoch(scale) => {
-                    let end = memchr(b'.', value).unwrap_or(value.len());
-                    let time = i64::try_from(number(&value[..end])? / scale).ok()?;
+                    let time = epoch_s(value, *scale)?;
                     (entry.time_s, entry.offset_s) = (Some(time), self.zone.offset_at(time));
                 }
                 PatternField::Formatted(format) => {
@@ -547,13 +609,26 @@ impl Pattern {
         };
         let finest = self.finest_ns.unwrap_or(chosen.step);
         self.finest_ns = Some(finest.min(chosen.step));
-        if chosen.basis != UnitBasis::Defined {
+        if chosen.basis != UnitBasis::Defined || self.given_unit.is_some() {
             self.check.count(chosen.ns);
             self.checked += 1;
             self.zeros += u64::from(chosen.ns == 0);
         }
         Some(chosen.ns)
     }
+}
+
+/// Parses a time since 1970, in seconds.
+///
+/// A time that is not between 2001 and 2099 in the unit of the format is in another unit: nginx
+/// modules and other servers write ms where the format says s. Returns `None` if no unit fits.
+fn epoch_s(value: &[u8], scale: u64) -> Option<i64> {
+    let end = memchr(b'.', value).unwrap_or(value.len());
+    let number = number(&value[..end])?;
+    let scales = [scale, 1, 1_000, 1_000_000, 1_000_000_000];
+    let seconds = scales.iter().map(|scale| number / scale);
+    let mut plausible = seconds.filter(|seconds| EPOCHS.contains(seconds));
+    plausible.next()?.try_into().ok()
 }
 
 impl LineDurations {
@@ -594,7 +669,8 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Finds the values from this piece on. Returns false if the rest of the line does not match.
+    /// Finds the values, starting with this piece. Returns false if the rest of the line does not
+    /// match.
     fn find(&mut self, index: usize, begin: usize) -> bool {
         let pieces = self.pieces;
         let Some(piece) = pieces.get(index) else {
@@ -628,7 +704,7 @@ impl Search<'_> {
         rest.iter().all(is_blank) || self.rules.has_more_fields && is_blank(&rest[0])
     }
 
-    /// Finds the values from a piece on that has no text after it.
+    /// Finds the values, starting with a piece that has no text after it.
     fn find_open(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let max = if piece.field.is_word() {
@@ -646,7 +722,7 @@ impl Search<'_> {
         }
     }
 
-    /// Finds the values from a piece on that ends at the first quotation mark without a `\`.
+    /// Finds the values, starting with a piece that ends at the first quotation mark without a `\`.
     fn find_quoted(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let mut marks = memchr::memchr_iter(b'"', rest);
@@ -656,7 +732,7 @@ impl Search<'_> {
             .is_some_and(|end| self.go_on(index, begin, end))
     }
 
-    /// Finds the values from a piece on that ends at its terminator.
+    /// Finds the values, starting with a piece that ends at its terminator.
     fn find_terminated(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let is_list = piece.field == PatternField::UpstreamList;
@@ -681,7 +757,7 @@ impl Search<'_> {
         false
     }
 
-    /// Finds the values from a piece on, if the values of that piece are self-delimiting.
+    /// Finds the values, starting with a piece whose values are self-delimiting.
     fn find_of_length(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let Some(end) = piece.field.length(rest) else {
@@ -784,7 +860,7 @@ impl PatternField {
             PatternField::Iso => iso_length(text),
             PatternField::Epoch(_) => Some(decimal(text)).filter(|n| *n > 0),
             PatternField::Formatted(format) => format.read(text, &mut TimeParts::default()),
-            PatternField::Fraction | PatternField::Bytes(_) | PatternField::Status => {
+            PatternField::Fraction(_) | PatternField::Bytes(_) | PatternField::Status => {
                 Some(digits(text))
             }
             // Amazon's load balancers write -1 for no value.
@@ -901,8 +977,8 @@ const fn duration(scale: u64, step: u64) -> PatternField {
 struct JavaMarks {
     /// True if there is a field that Apache does not support.
     has_others: bool,
-    /// True for `%s`. Most Apache formats use `%>s`. `%S` means bytes in Apache and a session in
-    /// Tomcat.
+    /// True if the format contains `%s`. Most Apache formats use `%>s`. `%S` means bytes in Apache
+    /// and a session in Tomcat.
     has_status: bool,
     /// True for `%>s` or `%<s`.
     has_request_choice: bool,
@@ -1079,15 +1155,20 @@ fn apache_time(format: &str) -> Result<PatternField, String> {
             "sec" => PatternField::Epoch(1),
             "msec" => PatternField::Epoch(1_000),
             "usec" => PatternField::Epoch(1_000_000),
-            "msec_frac" | "usec_frac" => PatternField::Fraction,
+            "msec_frac" => PatternField::Fraction(1_000),
+            "usec_frac" => PatternField::Fraction(1_000_000),
             _ => PatternField::Clf,
         });
     };
-    Ok(PatternField::Formatted(if format.contains('%') {
+    let format = if format.contains('%') {
         TimeFormat::strftime(format)?
     } else {
         TimeFormat::java(format)?
-    }))
+    };
+    Ok(match format.is_epoch() {
+        true => PatternField::Epoch(1),
+        false => PatternField::Formatted(format),
+    })
 }
 
 /// Returns the time format without `begin:` or `end:`, or `None` for one of Apache's keywords.

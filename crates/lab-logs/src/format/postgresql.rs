@@ -6,8 +6,9 @@
 //! Sources: PostgreSQL 17, 19.8.4 *Using CSV-Format Log Output*, 19.8.5 *Using JSON-Format Log
 //! Output*.
 
+use super::json_wrapper::{may_have_origin, origin, outer_time_s};
 use super::line_prefix::{
-    LinePrefix, LineTag, Severity, SyslogLine, is_json, syslog_line, without_part,
+    Head, LinePrefix, LineTag, Severity, SyslogLine, is_json, syslog_line, without_part,
 };
 use super::prefix_sample::text_before_time;
 use super::prefix_time::{HeadTime, local_time, unix_time};
@@ -39,6 +40,7 @@ const PROCESS: usize = 3;
 const SESSION: usize = 5;
 const SEVERITY: usize = 11;
 const MESSAGE: usize = 13;
+const DETAIL: usize = 14;
 const CONTEXT: usize = 18;
 const STATEMENT: usize = 19;
 /// The number of fields that precede `application_name`, which was added in PostgreSQL 9.0.
@@ -96,6 +98,8 @@ struct TextMessages {
     part_bytes: usize,
     /// The number of messages that began in pieces.
     begun: u64,
+    /// True if the times of syslog have no year, and messages have no other time.
+    has_yearless_times: bool,
 }
 
 /// A CSV record, which can span multiple lines.
@@ -186,15 +190,16 @@ impl PostgresqlLog {
 
     /// Parses a line and passes complete entries to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
-        let Some(UnwrappedLine { source, text }) = self.wrapper.unwrap(line) else {
+        let Some(UnwrappedLine { source, time, text }) = self.wrapper.unwrap(line) else {
             return LineKind::Other;
         };
+        let origin = LineOrigin { source, time };
         let (zones, sessions) = (&mut self.zones, &mut self.sessions);
         match &mut self.encoding {
-            Encoding::Text(messages) => messages.line(source, &text, zones, sessions, sink),
-            Encoding::Wrapped(messages) => messages.wrapped(&text, zones, sessions, sink),
-            Encoding::Csv(record) => record.line(&text, zones, sessions, sink),
-            Encoding::Json(docker) => json_line(&text, docker, zones, sessions, sink),
+            Encoding::Text(messages) => messages.line(&origin, &text, zones, sessions, sink),
+            Encoding::Wrapped(messages) => messages.wrapped(source, &text, zones, sessions, sink),
+            Encoding::Csv(record) => record.line(source, &text, zones, sessions, sink),
+            Encoding::Json(docker) => json_line(source, &text, docker, zones, sessions, sink),
         }
     }
 
@@ -205,7 +210,10 @@ impl PostgresqlLog {
     pub fn continue_with(&mut self, next: &PostgresqlLog, begin: &[u8]) -> bool {
         let is_same = match (&self.encoding, &next.encoding) {
             (Encoding::Text(before), Encoding::Text(next))
-            | (Encoding::Wrapped(before), Encoding::Wrapped(next)) => before.prefix == next.prefix,
+            | (Encoding::Wrapped(before), Encoding::Wrapped(next)) => {
+                before.prefix == next.prefix
+                    || has_same_processes(&before.prefix, &next.prefix, begin)
+            }
             (Encoding::Csv(_), Encoding::Csv(_)) | (Encoding::Json(_), Encoding::Json(_)) => true,
             _ => false,
         };
@@ -270,25 +278,61 @@ impl PostgresqlLog {
 
     /// Returns assumptions about times.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
-        self.zones.assumptions()
+        let mut assumptions = self.zones.assumptions();
+        assumptions.extend(self.sessions.assumption());
+        assumptions
     }
 
     /// Returns advice on how zones were interpreted, and on settings that make the server log more.
     pub fn advice(&self) -> Vec<LogAdvice> {
-        let is_unclear = match &self.encoding {
-            Encoding::Text(messages) | Encoding::Wrapped(messages) => {
-                messages.prefix.is_process_unclear()
-            }
-            Encoding::Csv(_) | Encoding::Json(_) => false,
+        let texts = match &self.encoding {
+            Encoding::Text(messages) | Encoding::Wrapped(messages) => Some(messages),
+            Encoding::Csv(_) | Encoding::Json(_) => None,
         };
+        let prefix = texts.map(|messages| &messages.prefix);
+        let is_unclear = prefix.is_some_and(LinePrefix::is_process_unclear);
+        let is_unknown = prefix.is_some_and(LinePrefix::has_unknown_numbers);
         let named = |advice| match advice {
             LogAdvice::NoProcessNumbers if is_unclear => LogAdvice::UnclearProcessNumbers,
+            LogAdvice::NoProcessNumbers if is_unknown => LogAdvice::UnknownProcessNumbers,
             advice => advice,
         };
-        let readings = self.zones.readings().into_iter();
+        let is_yearless = texts.is_some_and(|messages| messages.has_yearless_times);
+        let yearless = is_yearless.then_some(LogAdvice::SyslogTimesWithoutYear);
+        let readings = self.zones.readings().into_iter().chain(yearless);
         let messages = self.sessions.advice().into_iter().map(named);
         readings.chain(messages).collect()
     }
+}
+
+/// Returns true if two detected prefixes find the same times and processes in these lines.
+///
+/// The prefixes can differ because a short file shows less.
+fn has_same_processes(before: &LinePrefix, next: &LinePrefix, begin: &[u8]) -> bool {
+    let are_detected = [before, next]
+        .iter()
+        .all(|prefix| matches!(prefix, LinePrefix::Detected(_)));
+    let mut heads = 0;
+    let mut lines = begin
+        .split(|b| *b == b'\n')
+        .filter(|line| next.head(line).is_some());
+    let are_same = lines.all(|line| {
+        heads += 1;
+        let (before, next) = (before.head(line), next.head(line));
+        let process = next.and_then(|head| head.process);
+        let is_same = |before: Head| process.is_none() || before.process == process;
+        before.map(|head| head.time) == next.map(|head| head.time) && before.is_some_and(is_same)
+    });
+    are_detected && are_same && heads > 0
+}
+
+/// Returns the name of a container or of a process within a source. Either part can be empty.
+fn joined_source(source: &[u8], inner: &[u8]) -> Vec<u8> {
+    let blank: &[u8] = match source {
+        [] => b"",
+        _ => b" ",
+    };
+    [source, blank, inner].concat()
 }
 
 fn resolve(time: HeadTime, zones: &mut ZoneWords) -> (Option<i64>, i32) {
@@ -318,15 +362,28 @@ fn kind(severity: Severity, text: &[u8]) -> LineKind {
     }
 }
 
+/// The container or server that wrote a line, and the time that a collector wrote.
+#[derive(Clone, Copy, Debug)]
+struct LineOrigin<'l> {
+    /// The container, the stream or the server. Empty if unknown.
+    source: &'l [u8],
+    /// The time outside of the line.
+    time: HeadTime<'l>,
+}
+
 /// The text in a JSON line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrappedText {
     /// The text. It can have multiple lines.
     pub text: String,
-    /// Docker: the stream. journald: the host and the process, which write the pieces of a message
-    /// as separate lines.
+    /// The container or server, and Docker's stream. journald: the host and the process, which write
+    /// the pieces of a message as separate lines.
     source: String,
+    /// The time that the collector wrote, in seconds since 1970.
+    time_s: Option<i64>,
     is_docker: bool,
+    /// True if the source contains the process, as in the journal.
+    has_process: bool,
 }
 
 impl WrappedText {
@@ -352,16 +409,21 @@ pub fn wrapped_text(line: &[u8]) -> Option<WrappedText> {
             .and_then(Value::as_str)
             .unwrap_or_default()
     };
-    let is_docker = wrapped.get("log").is_some();
-    let source = match word("_PID") {
-        "" if is_docker => word("stream").to_string(),
-        "" => String::new(),
-        process => format!("{} {process}", word("_HOSTNAME")),
+    let is_docker = wrapped.get("log").is_some_and(Value::is_string);
+    let origin = origin(&wrapped);
+    let (process, stream) = (word("_PID"), word("stream"));
+    let source = match process {
+        "" if is_docker && origin.is_empty() => stream.into(),
+        "" if is_docker => format!("{origin} {stream}"),
+        "" => origin,
+        process => format!("{origin} {process}"),
     };
     Some(WrappedText {
         text: text_field(&wrapped)?.to_string(),
         source,
+        time_s: outer_time_s(&wrapped),
         is_docker,
+        has_process: !process.is_empty(),
     })
 }
 
@@ -387,12 +449,14 @@ impl TextMessages {
             parts: HashMap::new(),
             part_bytes: 0,
             begun: 0,
+            has_yearless_times: false,
         }
     }
 
     /// Parses a JSON line that contains text.
     fn wrapped(
         &mut self,
+        container: &[u8],
         line: &[u8],
         zones: &mut ZoneWords,
         sessions: &mut Sessions,
@@ -409,53 +473,59 @@ impl TextMessages {
         let Some(text) = wrapped.whole(&mut self.docker) else {
             return LineKind::Other;
         };
-        let source = &wrapped.source;
+        let source = joined_source(container, wrapped.source.as_bytes());
+        let origin = LineOrigin {
+            source: &source,
+            time: wrapped.time_s.map_or(HeadTime::None, HeadTime::Unix),
+        };
         let text = text.trim_ascii_end();
         let mut lines = text.split(|byte| *byte == b'\n');
         let first = lines.next().unwrap_or_default();
         // The first line determines the kind.
         let kind = match without_part(first) {
-            (Some(part), text) if !wrapped.is_docker && !source.is_empty() => {
+            (Some(part), text) if wrapped.has_process => {
                 let piece = SyslogLine {
-                    session: source.as_bytes(),
+                    session: &source,
                     part: Some(part),
-                    time: HeadTime::None,
+                    time: origin.time,
                     text,
                 };
-                self.piece(&piece, zones, sessions, sink)
+                self.piece(&piece, &origin, zones, sessions, sink)
             }
             _ => None,
         };
-        let kind =
-            kind.unwrap_or_else(|| self.line(source.as_bytes(), first, zones, sessions, sink));
+        let kind = kind.unwrap_or_else(|| self.line(&origin, first, zones, sessions, sink));
         for line in lines {
-            self.line(source.as_bytes(), line, zones, sessions, sink);
+            self.line(&origin, line, zones, sessions, sink);
         }
         kind
     }
 
-    /// Parses a line of a source, which is a container or empty.
+    /// Parses a line.
     fn line(
         &mut self,
-        source: &[u8],
+        origin: &LineOrigin,
         line: &[u8],
         zones: &mut ZoneWords,
         sessions: &mut Sessions,
         sink: &mut impl FnMut(&Entry),
     ) -> LineKind {
+        let source = origin.source;
         if let Some(rest) = tabbed_line(line) {
             self.has_tabs = true;
             return self.append(source, b"\n", rest, sessions, sink);
         }
         let piece = syslog_line(line);
-        if let Some(kind) = piece.and_then(|piece| self.piece(&piece, zones, sessions, sink)) {
+        let kind = piece.and_then(|piece| self.piece(&piece, origin, zones, sessions, sink));
+        if let Some(kind) = kind {
             return kind;
         }
         match self.head(line, zones) {
             Some((mut open, kind)) => {
-                if !source.is_empty() {
-                    let process = open.process.take();
-                    open.process = process.map(|process| [source, b" ", &process].concat());
+                let process = open.process.take();
+                open.process = process.map(|process| joined_source(source, &process));
+                if open.time_s.is_none() {
+                    (open.time_s, open.offset_s) = resolve(origin.time, zones);
                 }
                 self.begin_part(source, open, kind, sessions, sink)
             }
@@ -468,6 +538,7 @@ impl TextMessages {
     fn piece(
         &mut self,
         piece: &SyslogLine,
+        origin: &LineOrigin,
         zones: &mut ZoneWords,
         sessions: &mut Sessions,
         sink: &mut impl FnMut(&Entry),
@@ -481,9 +552,12 @@ impl TextMessages {
         let head = self.head(&text, zones);
         if let Some((mut open, kind)) = head.filter(|(open, _)| is_head(open)) {
             open.process = Some(piece.session.to_vec());
-            if open.time_s.is_none() {
-                (open.time_s, open.offset_s) = resolve(piece.time, zones);
+            for time in [piece.time, origin.time] {
+                if open.time_s.is_none() {
+                    (open.time_s, open.offset_s) = resolve(time, zones);
+                }
             }
+            self.has_yearless_times |= open.time_s.is_none();
             return Some(self.begin_part(piece.session, open, kind, sessions, sink));
         }
         let is_open = self.parts.contains_key(piece.session);
@@ -552,8 +626,8 @@ impl TextMessages {
         time.is_some_and(is_time) || is_translated_head(line)
     }
 
-    /// Ends the open message of a source at a line that begins another message. Its severity is in
-    /// another language, or another program wrote it.
+    /// Ends the open message of a source at a line that begins another message. The line's severity
+    /// is in another language, or another program wrote the line.
     fn foreign_line(
         &mut self,
         source: &[u8],
@@ -726,6 +800,7 @@ impl CsvRecord {
 
     fn line(
         &mut self,
+        source: &[u8],
         line: &[u8],
         zones: &mut ZoneWords,
         sessions: &mut Sessions,
@@ -752,11 +827,12 @@ impl CsvRecord {
             return LineKind::Other;
         }
         let bytes = std::mem::take(&mut self.bytes);
-        csv_record(&bytes, zones, sessions, sink)
+        csv_record(source, &bytes, zones, sessions, sink)
     }
 }
 
 fn csv_record(
+    source: &[u8],
     record: &[u8],
     zones: &mut ZoneWords,
     sessions: &mut Sessions,
@@ -781,16 +857,18 @@ fn csv_record(
         return LineKind::Malformed;
     };
     let (time_s, offset_s) = resolve(time, zones);
+    let process = joined_source(source, process);
     let message = Message {
         time_s,
         offset_s,
-        process: Some(process),
+        process: Some(&process),
         application: fields.get(APPLICATION).map_or(b"", |name| name),
         severity,
         text: &fields[MESSAGE],
     };
     let details = RecordDetails {
         statement: &fields[STATEMENT],
+        detail: &fields[DETAIL],
         context: &fields[CONTEXT],
     };
     read_record(&message, &details, sessions, sink)
@@ -799,6 +877,7 @@ fn csv_record(
 /// The fields that accompany a message in the same record.
 struct RecordDetails<'m> {
     statement: &'m [u8],
+    detail: &'m [u8],
     context: &'m [u8],
 }
 
@@ -810,6 +889,7 @@ fn read_record(
     sink: &mut impl FnMut(&Entry),
 ) -> LineKind {
     let is_read = sessions.message(message, sink);
+    sessions.detail_of_last(message.process, details.detail);
     sessions.detail_of_last(message.process, details.context);
     if !details.statement.is_empty() {
         sessions.statement_of_last(message.process, details.statement, sink);
@@ -875,6 +955,8 @@ struct JsonMessage<'l> {
     #[serde(borrow, alias = "query")]
     statement: Option<Cow<'l, str>>,
     #[serde(borrow)]
+    detail: Option<Cow<'l, str>>,
+    #[serde(borrow)]
     context: Option<Cow<'l, str>>,
     /// CloudNativePG's wrapper, or Cloud Logging's.
     #[serde(borrow, alias = "jsonPayload")]
@@ -937,6 +1019,7 @@ fn plain(line: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn json_line(
+    container: &[u8],
     line: &[u8],
     docker: &mut DockerLines,
     zones: &mut ZoneWords,
@@ -946,6 +1029,10 @@ fn json_line(
     if line.is_empty() {
         return LineKind::Other;
     }
+    let origin = match may_have_origin(line) {
+        true => serde_json::from_slice(&plain(line)).map_or_else(|_| String::new(), |v| origin(&v)),
+        false => String::new(),
+    };
     let Some(line) = inner_json(plain(line), docker) else {
         return LineKind::Other;
     };
@@ -978,6 +1065,8 @@ fn json_line(
         (None, Some(JsonProcess::Text(pid))) => pid.as_bytes().to_vec(),
         (None, None) => return LineKind::Malformed,
     };
+    let source = joined_source(container, origin.as_bytes());
+    let process = joined_source(&source, &process);
     let (time_s, offset_s) = resolve(time, zones);
     let text = message.message.as_deref().unwrap_or_default();
     let read = Message {
@@ -994,6 +1083,7 @@ fn json_line(
     };
     let details = RecordDetails {
         statement: message.statement.as_deref().unwrap_or_default().as_bytes(),
+        detail: message.detail.as_deref().unwrap_or_default().as_bytes(),
         context: message.context.as_deref().unwrap_or_default().as_bytes(),
     };
     read_record(&read, &details, sessions, sink)

@@ -7,21 +7,22 @@
 
 use super::line_prefix::{DetectedPrefix, LinePrefix, LineTag, Severity, syslog_line};
 use super::prefix_time::HeadTime;
-use super::process_field::{NumberColumn, PrefixParts, ProcessField};
+use super::process_field::{NumberColumn, NumberForm, PrefixParts, ProcessField};
 use super::sessions::is_bare_duration;
 use crate::time::number;
+use memchr::memmem::find;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The role of a message for the statements of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// It begins a statement, whose duration may follow.
+    /// The message begins a statement, whose duration may follow.
     Statement,
-    /// It is the duration of the statement before.
+    /// The message is the duration of the previous statement.
     Duration,
-    /// It is a statement with its duration.
+    /// The message is a statement with its duration.
     Complete,
-    /// It is another message.
+    /// Any other message.
     Other,
 }
 
@@ -35,8 +36,10 @@ struct SampledHead<'l> {
 
 /// Returns the prefix of PostgreSQL's log, or `None` if the lines are from another log.
 pub fn detect_prefix(lines: &[&[u8]]) -> Option<LinePrefix> {
+    let is_merged = has_merged_blanks(lines);
     let attached = |is_attached| DetectedPrefix {
         is_attached,
+        is_merged,
         ..DetectedPrefix::default()
     };
     let heads = sampled_heads(lines, attached(false));
@@ -49,6 +52,17 @@ pub fn detect_prefix(lines: &[&[u8]]) -> Option<LinePrefix> {
         .iter()
         .any(|head| is_timed(head) && head.role != Role::Other);
     learned(&heads, attached(true)).filter(|_| is_log)
+}
+
+/// Returns true if a collector replaced the two blanks after a severity with one.
+fn has_merged_blanks(lines: &[&[u8]]) -> bool {
+    let has = |mark: &[u8]| lines.iter().any(|line| find(line, mark).is_some());
+    let merged = [
+        &b"LOG: duration: "[..],
+        b"LOG: statement: ",
+        b"LOG: execute ",
+    ];
+    merged.into_iter().any(has) && !has(b"LOG:  ")
 }
 
 /// Returns the text before the time, if it is the same in all lines that have a head with a time.
@@ -77,7 +91,7 @@ fn sampled_heads<'l>(lines: &[&'l [u8]], detected: DetectedPrefix) -> Vec<Sample
         let is_certain = head.time != HeadTime::None
             || head.process.is_some()
             || head.text.starts_with(b"duration: ")
-            || text.starts_with(b"LOG:  ")
+            || text.starts_with(b"LOG: ")
             || text.len() < line.len();
         let role = match head.tag {
             LineTag::Message(Severity::Log) if is_bare_duration(head.text) => Role::Duration,
@@ -103,11 +117,13 @@ fn begins_statement(text: &[u8]) -> bool {
 
 fn learned(heads: &[SampledHead], detected: DetectedPrefix) -> Option<LinePrefix> {
     let timed = heads.iter().filter(|head| !head.parts.times.is_empty());
+    let numbered = heads.iter().filter(|head| head.parts.has_number());
     (!heads.is_empty()).then(|| {
         LinePrefix::Detected(DetectedPrefix {
             has_time: timed.count() * 2 > heads.len(),
             time: message_time(heads),
             process: process_field(heads),
+            has_numbers: numbered.count() * 2 > heads.len(),
             ..detected
         })
     })
@@ -115,8 +131,8 @@ fn learned(heads: &[SampledHead], detected: DetectedPrefix) -> Option<LinePrefix
 
 /// Returns the index of the time that is the message's.
 ///
-/// It is the first time, unless that is the start of the session: it then has fewer values than
-/// another time, or it goes back where that time does not.
+/// This is the first time, unless the first time is the start of the session. The start of the
+/// session has fewer different values than another time, or goes back more often than that time.
 fn message_time(heads: &[SampledHead]) -> usize {
     let first = TimeColumn::new(heads, 0);
     let times = heads.iter().map(|head| head.parts.times.len()).max();
@@ -133,9 +149,9 @@ fn message_time(heads: &[SampledHead]) -> usize {
 /// A column of times in a sample.
 struct TimeColumn {
     heads: usize,
-    /// The number of different times.
+    /// The number of different timestamps.
     values: usize,
-    /// The number of times that are before the previous one.
+    /// The number of timestamps that are earlier than the previous timestamp.
     steps_back: usize,
 }
 
@@ -165,13 +181,14 @@ fn process_field(heads: &[SampledHead]) -> ProcessField {
         return ProcessField::First;
     }
     let columns = common_columns(heads);
-    let Some((first, _)) = columns.first() else {
+    if columns.is_empty() {
         return ProcessField::First;
-    };
+    }
     let possible: Vec<_> = columns
         .iter()
         .filter(|(_, values)| !has_zero(values) && !is_shared(heads, values))
         .filter(|column| !is_line_number(column, &columns))
+        .filter(|(column, _)| !is_line_with_part(heads, *column))
         .collect();
     let errors = |values: &ColumnValues| alternation_errors(heads, values);
     let min = possible.iter().map(|(_, values)| errors(values)).min();
@@ -190,7 +207,7 @@ fn process_field(heads: &[SampledHead]) -> ProcessField {
             };
             if others.iter().any(is_rival) {
                 ProcessField::Unclear
-            } else if column == first {
+            } else if is_found_first(heads, values) {
                 ProcessField::First
             } else {
                 ProcessField::Number(*column)
@@ -232,6 +249,18 @@ fn is_shared(heads: &[SampledHead], values: &[Option<&[u8]>]) -> bool {
     }
     let shared = clients.values().filter(|clients| clients.len() > 1);
     !clients.is_empty() && shared.count() * 2 > clients.len()
+}
+
+/// Returns true if the numbers are the first ones that may be process IDs in all heads.
+fn is_found_first(heads: &[SampledHead], values: &[Option<&[u8]>]) -> bool {
+    let mut pairs = heads.iter().zip(values);
+    pairs.all(|(head, value)| value.is_none() || ProcessField::First.find(&head.parts) == *value)
+}
+
+/// Returns true for `[%l-1]`, in which 1 follows each line number.
+fn is_line_with_part(heads: &[SampledHead], column: NumberColumn) -> bool {
+    let mut lines = heads.iter().filter_map(|head| head.parts.line_of(column));
+    column.form == NumberForm::WithLine && lines.all(|line| line == b"1")
 }
 
 /// Returns true if a column numbers the lines, of the log or of the values in another column.

@@ -40,29 +40,56 @@ pub enum NumberForm {
     Bracketed,
     /// Between separators.
     Alone,
+    /// In parentheses, but not the port of a client.
+    Parenthesized,
     /// Followed by the line number, as in `[%p-%l]`.
     WithLine,
 }
 
+/// A number in a prefix.
+#[derive(Clone, Copy, Debug)]
+struct FoundNumber<'l> {
+    /// The index among the numbers of the same form, including those that cannot be process IDs.
+    index: usize,
+    number: &'l [u8],
+    /// The line number after it, if any.
+    line: Option<&'l [u8]>,
+}
+
 impl NumberForm {
-    const ALL: [NumberForm; 4] = [
+    const ALL: [NumberForm; 5] = [
         NumberForm::Named,
         NumberForm::Bracketed,
         NumberForm::Alone,
+        NumberForm::Parenthesized,
         NumberForm::WithLine,
     ];
 
     /// Returns the numbers of this form in a text, in order.
-    fn numbers(self, text: &[u8]) -> Vec<&[u8]> {
-        match self {
-            NumberForm::Named => named_number(text).into_iter().collect(),
-            NumberForm::Bracketed => in_brackets(text).filter(|n| is_number(n)).collect(),
-            NumberForm::Alone => {
-                let is_edge = |b: &u8| matches!(b, b' ' | b':' | b',' | b'|' | b';' | b'<' | b'>');
-                text.split(is_edge).filter(|n| is_number(n)).collect()
+    fn numbers(self, text: &[u8]) -> Vec<FoundNumber<'_>> {
+        let all: Vec<(&[u8], Option<&[u8]>)> = match self {
+            NumberForm::Named => named_number(text).map(|n| (n, None)).into_iter().collect(),
+            NumberForm::Bracketed => in_brackets(text).map(|n| (n, None)).collect(),
+            NumberForm::Alone => words(text).map(|n| (n, None)).collect(),
+            NumberForm::Parenthesized => in_parentheses(text).map(|n| (n, None)).collect(),
+            NumberForm::WithLine => {
+                let bracketed = in_brackets(text).filter_map(|n| number_with_line(n, b"-:/,# "));
+                let alone =
+                    text.split(|b| b.is_ascii_whitespace() || matches!(b, b',' | b'|' | b';'));
+                let alone = alone.filter_map(|n| number_with_line(n, b"-:"));
+                let all = bracketed.chain(alone);
+                all.map(|(number, line)| (number, Some(line))).collect()
             }
-            NumberForm::WithLine => in_brackets(text).filter_map(number_with_line).collect(),
-        }
+        };
+        // Query IDs can be negative or long.
+        let numbers = all.into_iter().filter(|(word, _)| is_any_number(word));
+        let found = |(index, (number, line))| FoundNumber {
+            index,
+            number,
+            line,
+        };
+        let found = numbers.enumerate().map(found);
+        found.filter(|found| is_number(found.number)).collect()
     }
 }
 
@@ -129,6 +156,13 @@ impl<'l> PrefixParts<'l> {
     }
 
     fn numbers_of(&self, form: NumberForm) -> Vec<(NumberColumn, &'l [u8])> {
+        let found = self.found(form).into_iter();
+        found
+            .map(|(column, found)| (column, found.number))
+            .collect()
+    }
+
+    fn found(&self, form: NumberForm) -> Vec<(NumberColumn, FoundNumber<'l>)> {
         let column = |text, index| NumberColumn {
             form,
             is_before: text == 0 && self.texts.len() > 1,
@@ -136,10 +170,26 @@ impl<'l> PrefixParts<'l> {
             index,
         };
         let texts = self.ordered().flat_map(|(text, bytes)| {
-            let numbers = form.numbers(bytes).into_iter().enumerate();
-            numbers.map(move |(index, number)| (column(text, index), number))
+            let numbers = form.numbers(bytes).into_iter();
+            numbers.map(move |found| (column(text, found.index), found))
         });
         texts.collect()
+    }
+
+    /// Returns the line number after the number in this column.
+    pub fn line_of(&self, column: NumberColumn) -> Option<&'l [u8]> {
+        let found = self.found(column.form).into_iter();
+        let mut found = found.filter(|(other, _)| *other == column);
+        found.next()?.1.line
+    }
+
+    /// Returns true if a number that is not a part of a word is outside of the times.
+    pub fn has_number(&self) -> bool {
+        let begins = |text: &[u8], at: usize| {
+            text[at].is_ascii_digit() && (at == 0 || !text[at - 1].is_ascii_alphanumeric())
+        };
+        let mut texts = self.texts.iter();
+        texts.any(|text| (0..text.len()).any(|at| begins(text, at)))
     }
 }
 
@@ -150,8 +200,13 @@ impl ProcessField {
             ProcessField::First => parts
                 .session()
                 .or_else(|| {
+                    // `[%l-1]` contains the line number instead of the process ID.
+                    let is_process = |found: &FoundNumber| found.line != Some(b"1");
                     let mut forms = NumberForm::ALL.iter();
-                    forms.find_map(|form| Some(parts.numbers_of(*form).first()?.1))
+                    forms.find_map(|form| {
+                        let mut found = parts.found(*form).into_iter().map(|(_, found)| found);
+                        Some(found.find(is_process)?.number)
+                    })
                 })
                 .or_else(|| parts.client()),
             ProcessField::Number(column) => {
@@ -175,11 +230,36 @@ fn in_brackets(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     parts.filter_map(|part| Some(&part[..memchr::memchr(b']', part)?]))
 }
 
-/// Parses `[%p-%l]`, as opposed to `[%l-1]`, which contains the line number.
-fn number_with_line(inner: &[u8]) -> Option<&[u8]> {
-    let dash = memchr::memchr(b'-', inner)?;
-    let (process, line) = (&inner[..dash], &inner[dash + 1..]);
-    (is_number(process) && is_number(line) && line != b"1").then_some(process)
+/// Returns the texts in parentheses that follow a separator, unlike the port in `10.0.0.5(51166)`.
+fn in_parentheses(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let opens = memchr::memchr_iter(b'(', text);
+    let is_alone =
+        |open: &usize| *open == 0 || matches!(text[open - 1], b' ' | b'\t' | b',' | b'|');
+    opens.filter(is_alone).filter_map(|open| {
+        let inner = &text[open + 1..];
+        Some(&inner[..memchr::memchr(b')', inner)?])
+    })
+}
+
+/// Returns the words between separators.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_edge = |b: &u8| {
+        let marks = [b' ', b'\t', b':', b',', b'|', b';', b'<', b'>', b'{', b'}'];
+        marks.contains(b)
+    };
+    text.split(is_edge)
+}
+
+fn is_any_number(word: &[u8]) -> bool {
+    let digits = word.strip_prefix(b"-").unwrap_or(word);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Splits `%p-%l`, or with another separator, into the process ID and the line number.
+fn number_with_line<'l>(text: &'l [u8], separators: &[u8]) -> Option<(&'l [u8], &'l [u8])> {
+    let at = text.iter().position(|b| separators.contains(b))?;
+    let (process, line) = (&text[..at], text[at + 1..].trim_ascii_start());
+    (is_number(process) && is_number(line)).then_some((process, line))
 }
 
 fn named_number(text: &[u8]) -> Option<&[u8]> {

@@ -6,6 +6,7 @@
 //! Source: Amazon Simple Storage Service User Guide, *Amazon S3 server access log format*.
 
 use super::combined::method_and_target;
+use super::units::TimedCount;
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, clf, number, offset};
 use lab_model::LogAdvice;
@@ -20,6 +21,7 @@ pub struct S3 {
     pub zone: Zone,
     /// The number of S3's own operations, such as lifecycle expirations.
     others: u64,
+    timed: TimedCount,
 }
 
 /// The fields after the key of an object.
@@ -34,7 +36,10 @@ struct Response<'l> {
 impl S3 {
     /// Creates a parser for a time zone.
     pub fn new(zone: Zone) -> S3 {
-        S3 { zone, others: 0 }
+        S3 {
+            zone,
+            ..S3::default()
+        }
     }
 
     /// Parses a line and passes its entry to `sink`.
@@ -55,10 +60,12 @@ impl S3 {
             return LineKind::Malformed;
         };
         let (method, target) = method_and_target(response.request);
+        let duration_ns = number(response.total).and_then(|ms| ms.checked_mul(MS));
+        self.timed.add(duration_ns);
         sink(&Entry {
             time_s: Some(time_s),
             offset_s: self.zone.offset_at(time_s),
-            duration_ns: number(response.total).and_then(|ms| ms.checked_mul(MS)),
+            duration_ns,
             method,
             target,
             status: number(response.status).unwrap_or(0) as u16,
@@ -76,11 +83,12 @@ impl S3 {
         })
     }
 
-    /// Returns advice about skipped lines.
+    /// Returns advice about skipped lines and missing durations.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let records = self.others;
-        let advice = (records > 0).then_some(LogAdvice::RecordsWithoutRequest { records });
-        advice.into_iter().collect()
+        let skipped = (records > 0).then_some(LogAdvice::RecordsWithoutRequest { records });
+        let missing = self.timed.advice("Total Time");
+        skipped.into_iter().chain(missing).collect()
     }
 }
 
@@ -108,7 +116,7 @@ fn behind_key(line: &[u8]) -> Option<(i64, &[u8])> {
     (is_operation && is_plain).then_some((local_s - i64::from(offset_s), rest))
 }
 
-/// Parses the fields from the request line on.
+/// Parses the request line and the fields after it.
 ///
 /// The request line can contain quotation marks. It ends where the numeric fields begin.
 fn response(text: &[u8]) -> Option<Response<'_>> {
@@ -188,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_s3_does_by_itself_is_no_request() {
+    fn operations_of_s3_itself_are_not_requests() {
         let expired = r#"79a59df900b949e5 bucket1 [06/Feb/2019:00:00:38 +0000] - AmazonS3 3E57427F3EXAMPLE S3.EXPIRE.OBJECT a/b - - - - 113 - - "-" "-" - x - - - - - -"#;
         assert_eq!(read(expired), (LineKind::Other, Vec::new()));
         for bad in [

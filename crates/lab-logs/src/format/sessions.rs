@@ -8,12 +8,13 @@
 //! `tcop/postgres.c`, which writes `statement: `, `execute NAME: ` and `duration: N ms`.
 
 use super::line_prefix::Severity;
+use crate::analysis::is_notable;
 use crate::entry::Entry;
-use crate::join::{id_in_application, id_in_comment};
+use crate::join::{id_in_application, ids_in_comments};
 use crate::query::UNKNOWN;
 use crate::sql::Dialect;
 use crate::time::scaled;
-use lab_model::LogAdvice;
+use lab_model::{LogAdvice, LogAssumption};
 use memchr::memmem::find;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -51,7 +52,7 @@ pub struct Message<'m> {
     pub process: Option<&'m [u8]>,
     /// The client's `application_name`. Empty if unknown.
     pub application: &'m [u8],
-    /// The severity.
+    /// The severity, as far as the analysis distinguishes it.
     pub severity: Severity,
     /// The text, without the severity.
     pub text: &'m [u8],
@@ -95,6 +96,8 @@ struct Session {
     executed: Option<(u64, u64)>,
     /// An error whose statement may follow.
     error: Option<StatementError>,
+    /// An EXECUTE with its duration, whose prepared statement may follow.
+    execute: Option<Statement>,
     /// The sequence number of the session's last message.
     last: u64,
 }
@@ -131,7 +134,7 @@ struct Duration<'m> {
     /// The phase: `parse`, `bind`, or empty.
     phase: &'static str,
     is_extended: bool,
-    /// True for the next rows of a portal, whose execution began before.
+    /// True for further rows of a portal whose execution began earlier.
     is_fetch: bool,
     /// The text of the statement, or `None` if the message has no statement.
     statement: Option<&'m [u8]>,
@@ -149,6 +152,7 @@ impl Sessions {
         session.last = self.messages;
         session.is_plan_last = false;
         self.finish_error(&mut session, sink);
+        self.give(session.execute.take(), sink);
         let is_read = self.read(message, &mut session, sink);
         let ends = message.text.starts_with(b"disconnection: ")
             || message.text.starts_with(b"connection received: ");
@@ -292,7 +296,11 @@ impl Sessions {
         let mut statement = statement_of(message, duration.phase.as_bytes());
         statement.text.extend(text);
         statement.duration_ns = Some(duration.ns);
-        self.give(Some(statement), sink);
+        if is_execution && is_execute(text) {
+            session.execute = Some(statement);
+        } else {
+            self.give(Some(statement), sink);
+        }
     }
 
     /// Handles a duration whose statement is in an earlier message.
@@ -337,8 +345,19 @@ impl Sessions {
     /// Handles additional information about the previous message, such as its context.
     pub fn detail_of_last(&mut self, process: Option<&[u8]>, text: &[u8]) {
         let is_nested = NESTED.iter().any(|begin| text.starts_with(begin));
-        let session = self.sessions.get(process.unwrap_or_default());
-        self.nested += u64::from(is_nested && session.is_some_and(|s| s.is_plan_last));
+        let Some(session) = self.sessions.get_mut(process.unwrap_or_default()) else {
+            return;
+        };
+        self.nested += u64::from(is_nested && session.is_plan_last);
+        let prepared = text.strip_prefix(b"prepare: ").and_then(prepared_statement);
+        let execute = session.execute.as_mut().or(session.open.as_mut());
+        if let (Some(prepared), Some(execute)) = (prepared, execute)
+            && is_execute(&execute.text)
+        {
+            self.bytes -= execute.text.len();
+            execute.text = prepared.to_vec();
+            self.bytes += execute.text.len();
+        }
     }
 
     /// Counts a message in a language other than English.
@@ -360,7 +379,8 @@ impl Sessions {
         self.bytes -= session.bytes();
         if let Some(error) = session.error.take() {
             self.give_all(&mut session.explained, sink);
-            // An open statement without a duration was another statement, which succeeded.
+            // If the open statement has a different text, it is not the one that failed, so it
+            // succeeded.
             let open = session.open.take();
             self.give(open.filter(|open| !is_same(&open.text, text)), sink);
             let failed = Statement {
@@ -406,6 +426,7 @@ impl Sessions {
     /// Passes a session's pending statements to `sink`.
     fn finish_pending(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
         self.finish_error(session, sink);
+        self.give(session.execute.take(), sink);
         self.give(session.open.take(), sink);
         self.give_all(&mut session.explained, sink);
     }
@@ -434,7 +455,8 @@ impl Sessions {
         }
         // A comment belongs to the statement itself, but a name can be left from the connection's
         // last request.
-        let has_own_id = !statement.id.is_empty() && id_in_comment(text).is_some();
+        let has_own_id =
+            !statement.id.is_empty() && !ids_in_comments(text, Dialect::Postgresql).is_empty();
         sink(&Entry {
             time_s: statement.time_s,
             offset_s: statement.offset_s,
@@ -493,6 +515,14 @@ impl Sessions {
         self.previous_file_s = last_s;
     }
 
+    /// Returns the assumption that statements are not counted twice, if their durations cannot be
+    /// joined to them.
+    pub fn assumption(&self) -> Option<LogAssumption> {
+        let statements = self.untimed.min(self.nameless);
+        let is_such = is_notable(statements, self.timed + self.untimed);
+        is_such.then_some(LogAssumption::StatementsCountedTwice { statements })
+    }
+
     /// Returns advice about messages that are not counted, and about settings that make the server
     /// log more.
     pub fn advice(&self) -> Vec<LogAdvice> {
@@ -531,8 +561,8 @@ impl Sessions {
 }
 
 impl Statement {
-    /// Returns true if the statement's plan was written while a statement ran that ended at this
-    /// time.
+    /// Returns true if the plan may have been written during a statement that took `duration` and
+    /// ended at `ended_s`.
     fn is_within(&self, duration: &Duration, ended_s: Option<i64>) -> bool {
         let took_s = (duration.ns / 1_000_000_000) as i64;
         let times = self.time_s.zip(ended_s);
@@ -564,10 +594,11 @@ impl Session {
             && self.explained.is_empty()
             && self.executed.is_none()
             && self.error.is_none()
+            && self.execute.is_none()
     }
 
     fn bytes(&self) -> usize {
-        let statements = self.open.iter().chain(&self.explained);
+        let statements = self.open.iter().chain(&self.explained).chain(&self.execute);
         statements.map(|s| s.text.len() + s.id.len()).sum()
     }
 
@@ -618,7 +649,7 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii() == b.trim_ascii()
 }
 
-/// Returns true if the text of a plan is that of the statement, or if the statement executes what
+/// Returns true if the text of a plan equals the statement's text, or if the statement executes what
 /// the text prepares.
 fn is_execution(statement: &[u8], plan: &[u8]) -> bool {
     let name = |text: &[u8], keyword: &[u8]| {
@@ -634,7 +665,33 @@ fn is_execution(statement: &[u8], plan: &[u8]) -> bool {
         })
     };
     let executed = name(statement, b"execute");
-    is_same(statement, plan) || executed.is_some() && executed == name(plan, b"prepare")
+    let is_prepared = || prepared_statement(plan).is_some_and(|text| is_same(statement, text));
+    is_same(statement, plan)
+        || is_prepared()
+        || executed.is_some() && executed == name(plan, b"prepare")
+}
+
+/// Returns true for `EXECUTE NAME`, as opposed to the name of the extended protocol.
+fn is_execute(statement: &[u8]) -> bool {
+    let statement = statement.trim_ascii_start();
+    let word = statement.get(..8).unwrap_or_default();
+    word[..word.len().min(7)].eq_ignore_ascii_case(b"execute")
+        && word.last().is_some_and(u8::is_ascii_whitespace)
+}
+
+/// Returns the statement that `PREPARE NAME AS …` prepares.
+fn prepared_statement(text: &[u8]) -> Option<&[u8]> {
+    let text = text.trim_ascii_start();
+    let is_prepare = text.get(..8)?.eq_ignore_ascii_case(b"prepare ");
+    let is_as = |at: &usize| {
+        let word = text.get(*at..at + 4).unwrap_or_default();
+        word.len() == 4
+            && word[0].is_ascii_whitespace()
+            && word[1..3].eq_ignore_ascii_case(b"as")
+            && word[3].is_ascii_whitespace()
+    };
+    let at = (8..text.len()).find(is_as).filter(|_| is_prepare)?;
+    Some(text[at + 4..].trim_ascii())
 }
 
 fn has_multiple_statements(text: &[u8]) -> bool {

@@ -6,10 +6,11 @@
 
 use crate::entry::{Entry, LineKind};
 use crate::query::UNKNOWN;
-use crate::sql::{Dialect, ends_within_quotes, has_ansi_quotes};
+use crate::sql::{Dialect, DoubleQuotes, double_quotes, ends_within_quotes};
 use crate::time::{Zone, iso, iso_length, number, scaled};
 use lab_model::{LogAdvice, LogAssumption};
 use memchr::memmem::{find, find_iter};
+use std::collections::HashSet;
 
 /// The maximum stored length of a statement, in bytes.
 const MAX_STATEMENT: usize = 16 << 20;
@@ -25,6 +26,9 @@ const MAX_WRITE_DELAY_S: i64 = 5;
 const UNORDERED_S: i64 = 60;
 /// The maximum offset of a time zone from UTC, in seconds.
 const MAX_OFFSET_S: i64 = 14 * 3600;
+/// The maximum number of names in double quotes that are stored, and their maximum length in bytes.
+const MAX_NAMES: usize = 10_000;
+const MAX_NAME: usize = 256;
 /// The names of fields that only TiDB writes.
 const TIDB_FIELDS: [&[u8]; 3] = [b"Txn_start_ts:", b"Conn_ID:", b"Is_internal:"];
 
@@ -93,7 +97,8 @@ pub struct SlowLog {
     banner_lines: u8,
     /// True if a time without a zone was interpreted as UTC.
     is_zone_guessed: bool,
-    dialect: Dialect,
+    /// The names in double quotes of statements whose sessions have `ANSI_QUOTES`.
+    names: HashSet<Vec<u8>>,
     /// True if the log has a statement.
     has_statements: bool,
     /// The number of statements whose durations cannot be parsed, and the first such duration.
@@ -123,7 +128,6 @@ impl SlowLog {
     pub fn new(zone: Zone) -> SlowLog {
         SlowLog {
             zone,
-            dialect: Dialect::Mysql,
             ..SlowLog::default()
         }
     }
@@ -156,8 +160,8 @@ impl SlowLog {
         }
     }
 
-    /// Creates a parser that learns the offset of the server's clock and the meaning of double
-    /// quotes from the first lines of its log.
+    /// Creates a parser that learns the offset of the server's clock and names in double quotes from
+    /// the first lines of its log.
     pub fn with_sample(zone: Zone, lines: &[&[u8]]) -> SlowLog {
         let mut sample = SlowLog::new(zone.clone());
         for line in lines {
@@ -165,7 +169,7 @@ impl SlowLog {
         }
         SlowLog {
             server_offset_s: sample.server_offset_s,
-            dialect: sample.dialect,
+            names: sample.names,
             ..SlowLog::new(zone)
         }
     }
@@ -272,7 +276,7 @@ impl SlowLog {
     /// Returns true if the statement so far ends within quotes.
     fn is_within_quotes(&self) -> bool {
         let text = self.event.text.trim_ascii_end();
-        !text.is_empty() && text.len() <= MAX_SEARCHED && ends_within_quotes(text, self.dialect)
+        !text.is_empty() && text.len() <= MAX_SEARCHED && ends_within_quotes(text, Dialect::Mysql)
     }
 
     /// Parses a line after a text that ends within quotes and the header lines of `block`.
@@ -311,8 +315,8 @@ impl SlowLog {
         self.line(line, sink)
     }
 
-    /// Returns true if header lines with this time are those of the next statement, because it
-    /// ended after this statement. A slow log within a statement is older than the statement.
+    /// Returns true if header lines with this time are those of the next statement, because that
+    /// statement ended after this one. A slow log within a statement is older than the statement.
     fn is_followed_by(&self, block: &HeaderBlock, timestamp_s: Option<i64>) -> bool {
         let ended = |timestamp_s: i64, ns: Option<u64>| {
             timestamp_s.saturating_add_unsigned(ns.unwrap_or(0) / 1_000_000_000)
@@ -368,7 +372,8 @@ impl SlowLog {
                 .is_some_and(|code| code > 0)
         };
         let has_failed = value(line, b"Succ:").is_some_and(|text| text == b"false");
-        self.event.is_failed |= code(b"Last_errno:") || code(b"Errno:") || has_failed;
+        self.event.is_failed |=
+            code(b"Last_errno:") || code(b"Errno:") || code(b"Killed:") || has_failed;
         self.event.is_internal |= value(line, b"Is_internal:").is_some_and(|text| text == b"true");
         let limit = value(line, b"Log_slow_rate_limit:").and_then(number);
         self.one_in = self.one_in.max(limit.unwrap_or(0));
@@ -414,7 +419,7 @@ impl SlowLog {
         }
         let lower = text.to_ascii_lowercase();
         let has_body = lower.starts_with(b"create") || find(&lower, b"begin").is_some();
-        !has_body && !ends_within_quotes(text, self.dialect)
+        !has_body && !ends_within_quotes(text, Dialect::Mysql)
     }
 
     fn push(&mut self, line: &[u8]) {
@@ -506,9 +511,7 @@ impl SlowLog {
             // Only the header is left, as at the end of a truncated file.
             let is_cut =
                 text.is_empty() || (text.starts_with(b"SET timestamp=") && !text.ends_with(b";"));
-            if has_ansi_quotes(text) {
-                self.dialect = Dialect::MysqlAnsi;
-            }
+            let dialect = dialect(text, &mut self.names);
             self.last_s = time_s.or(self.last_s);
             let entry = Entry {
                 time_s,
@@ -516,7 +519,7 @@ impl SlowLog {
                 duration_ns: self.event.duration_ns,
                 target: if is_cut { UNKNOWN.as_bytes() } else { text },
                 is_query: true,
-                dialect: self.dialect,
+                dialect,
                 status: if self.event.is_failed { 500 } else { 200 },
                 ..Entry::default()
             };
@@ -547,6 +550,7 @@ impl SlowLog {
     /// Returns assumptions about times, durations and the sample.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let is_repeated = !self.is_zone_guessed && self.zone.was_ambiguous;
+        let is_skipped = !self.is_zone_guessed && self.zone.was_skipped;
         let unparsed = LogAssumption::UnparsedDurations {
             field: "Query_time".into(),
             example: self.unparsed_example.clone(),
@@ -558,6 +562,7 @@ impl SlowLog {
         let assumptions = [
             self.is_zone_guessed.then_some(LogAssumption::NoZone),
             is_repeated.then_some(LogAssumption::RepeatedHour),
+            is_skipped.then_some(LogAssumption::SkippedHour),
             (self.unparsed > 0).then_some(unparsed),
             (self.one_in > 1).then_some(sampled),
         ];
@@ -576,7 +581,7 @@ impl SlowLog {
         };
         let advice = [
             is_empty.then_some(LogAdvice::NoSlowStatements),
-            (self.dialect == Dialect::MysqlAnsi).then_some(LogAdvice::AnsiQuotes),
+            (!self.names.is_empty()).then_some(LogAdvice::AnsiQuotes),
             (self.cut_off > 0).then_some(cut_off),
             (self.internal > 0).then_some(internal),
         ];
@@ -591,10 +596,43 @@ impl Header {
     }
 }
 
+/// Returns the dialect of a statement, and stores its names in double quotes.
+///
+/// Each session has its own `sql_mode`. If a statement does not show the meaning of its double
+/// quotes, they are names only if all of them are known names.
+fn dialect(text: &[u8], names: &mut HashSet<Vec<u8>>) -> Dialect {
+    match double_quotes(text) {
+        DoubleQuotes::Names(found) => {
+            let short = found.into_iter().filter(|name| name.len() <= MAX_NAME);
+            let room = MAX_NAMES.saturating_sub(names.len());
+            names.extend(short.take(room).map(<[u8]>::to_vec));
+            Dialect::MysqlAnsi
+        }
+        DoubleQuotes::Unclear(found) => {
+            let are_names = !found.is_empty() && found.iter().all(|name| names.contains(*name));
+            if are_names {
+                Dialect::MysqlAnsi
+            } else {
+                Dialect::Mysql
+            }
+        }
+    }
+}
+
 /// Returns true if the lines are from the general query log, which has no durations.
 pub fn is_general_log(lines: &[&[u8]]) -> bool {
+    const COMMANDS: [&[u8]; 8] = [
+        b" Query\t",
+        b" Connect\t",
+        b" Prepare\t",
+        b" Execute\t",
+        b" Init DB\t",
+        b" Field List\t",
+        b" Close stmt\t",
+        b" Quit\t",
+    ];
     let is_command = |line: &&[u8]| {
-        let end = find(line, b" Query\t").or_else(|| find(line, b" Connect\t"));
+        let end = COMMANDS.iter().find_map(|command| find(line, command));
         end.is_some_and(|end| end > 0 && line[end - 1].is_ascii_digit())
     };
     lines.iter().any(is_command)

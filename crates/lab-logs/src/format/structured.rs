@@ -9,10 +9,14 @@ use super::field_names::{
     is_upstream_time, meaning, plain, sounds_like_duration,
 };
 use super::open_requests::{OpenRequest, OpenRequests, PathLines};
-use super::units::{UNITS, UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
+use super::units::{
+    UNITS, UnitCheck, UnitEvidence, absurd_unit, assumed_unit, contradiction, doubted_unit,
+    unit_name,
+};
 use super::upstream::{is_list, sum_ns};
 use crate::entry::Entry;
-use crate::time::{Zone, clf, iso, offset, parse_written_duration};
+use crate::time::{Zone, ZonedTime, basic_iso, parse_written_duration, zoned_clf, zoned_iso};
+use crate::zone_words::ZoneWords;
 use foldhash::fast::RandomState;
 use lab_model::{FieldRole, LogAdvice, LogAssumption};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,7 +32,8 @@ const MAX_LISTED: usize = 6;
 const MAX_SAMPLED_IDS: usize = 10_000;
 /// The status of a request that failed without a response.
 const FAILED: u64 = 500;
-/// The number of fractions without a third decimal from which a producer does not write three.
+/// The number of fractions without a third decimal that shows that a producer does not write three
+/// decimals.
 const MIN_FRACTIONS: u64 = 10;
 /// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
@@ -39,6 +44,10 @@ const PARTS: [&str; 2] = [
     "Microsoft.EntityFrameworkCore",
     "System.Net.Http.HttpClient",
 ];
+/// The minimum number of lines in which a field with one value has no paths.
+const MIN_CONSTANT: u64 = 20;
+/// The maximum number of fields of a sample that are compared as paths.
+const MAX_SAMPLED_PATHS: usize = 16;
 /// The penalty added to the rank of a duration if neither its value nor its name implies a unit.
 const BARE: u16 = 1 << 12;
 
@@ -125,7 +134,7 @@ impl NumberSlot {
 #[derive(Clone, Debug, Default)]
 struct StrangeField {
     example: Option<(String, String)>,
-    /// The number of requests without another value.
+    /// The number of requests in which no other field has a usable value.
     requests: u64,
 }
 
@@ -142,13 +151,14 @@ impl StrangeField {
         }
     }
 
-    /// Returns the field and the example, if any request has no other value.
+    /// Returns the field and the example, if there is a request in which no other field has a
+    /// usable value.
     fn found(&self) -> Option<(String, String)> {
         self.example.clone().filter(|_| self.requests > 0)
     }
 }
 
-/// The meaning of a field, and what else its values show.
+/// The meaning of a field, and other facts that its values show.
 #[derive(Clone, Copy, Debug)]
 struct KnownField {
     meaning: FieldMeaning,
@@ -196,7 +206,7 @@ enum Stage {
 /// A point in time as written in a line.
 #[derive(Clone, Copy, Debug)]
 struct WrittenTime {
-    /// Nanoseconds since 1970, as if it were UTC.
+    /// The written date and time in ns since 1970, with the offset ignored.
     ns: i128,
     /// The offset from UTC in seconds, or `None` if the time has no offset.
     offset_s: Option<i32>,
@@ -295,9 +305,13 @@ enum Joined {
 #[derive(Clone, Debug, Default)]
 struct Line {
     time: Option<(u16, WrittenTime)>,
+    /// The name of the zone of `time`, if it has no offset, or an empty string.
+    zone: String,
     /// The time of day and the date, if they are in separate fields, as written.
     clock: TextSlot,
     date: TextSlot,
+    /// The field of the time of day.
+    clock_field: String,
     first_ns: Option<i128>,
     last_ns: Option<i128>,
     duration: Option<WrittenDuration>,
@@ -325,7 +339,7 @@ struct LineFlags {
     has_empty_duration: bool,
     has_empty_status: bool,
     has_statement: bool,
-    /// True if the category is that of messages about a part of a request.
+    /// True if the category marks messages about a part of a request.
     is_of_part: bool,
     has_shared_id: bool,
     /// True if the path is not in an array.
@@ -413,11 +427,84 @@ impl SampledDuration {
     }
 }
 
-/// A field that may have a role. Fields whose names imply a unit come first.
+/// A producer whose unit makes its durations unusually long or short.
+#[derive(Clone, Copy, Debug)]
+struct ExcludedProducer {
+    unit: u64,
+    /// True if the durations are long, but not too long for a client to wait.
+    is_long: bool,
+}
+
+/// A field that may have a role. Fields whose names imply a unit come first, and among these the
+/// total.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     lacks_unit: bool,
+    lacks_total: bool,
     path: String,
+}
+
+/// The values of a field with the name of a path in a sample.
+#[derive(Clone, Debug)]
+struct SampledPath {
+    field: String,
+    lines: u64,
+    first: String,
+    /// True if all values are the first one.
+    is_constant: bool,
+    /// True if all values look like the name of a log file.
+    is_log_file: bool,
+    /// True if all values have a path that is not that of a host alone.
+    has_paths: bool,
+}
+
+impl SampledPath {
+    fn new(field: &str) -> SampledPath {
+        SampledPath {
+            field: field.into(),
+            lines: 0,
+            first: String::new(),
+            is_constant: true,
+            is_log_file: true,
+            has_paths: true,
+        }
+    }
+
+    fn add(&mut self, text: &str) {
+        if self.lines == 0 {
+            self.first.push_str(text);
+        }
+        self.lines += 1;
+        self.is_constant &= self.first == text;
+        self.is_log_file &= is_log_file(text);
+        let behind_host = match text.split_once("://") {
+            Some((_, rest)) => rest.split_once('/').map_or("", |(_, path)| path),
+            None => text.strip_prefix('/').map_or("", |_| text),
+        };
+        self.has_paths &= !behind_host.is_empty();
+    }
+
+    /// Returns true if this field has something other than the path, which is in the other field.
+    ///
+    /// In a log with one page, both fields are constant.
+    fn is_replaced_by(&self, other: &SampledPath) -> bool {
+        let can_replace = other.lines >= self.lines && other.has_paths && !other.is_log_file;
+        let page = |text: &str| text.split(['?', '#']).next().unwrap_or("").to_string();
+        let differs = !page(&other.first).ends_with(&page(&self.first));
+        let varies = self.lines >= MIN_CONSTANT && self.is_constant && !other.is_constant;
+        can_replace && differs && (self.is_log_file || varies)
+    }
+}
+
+/// Returns true if a text looks like the name of a log file: a shipper adds it to each line.
+fn is_log_file(text: &str) -> bool {
+    let name = text.split(['?', '#']).next().unwrap_or(text);
+    let is_file = name.contains(['/', '\\']);
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let has_end = [".log", "_log", "-json.log"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    is_file && (has_end || name.contains(".log.") || name.contains(".log-"))
 }
 
 /// Interprets fields by their names.
@@ -425,8 +512,13 @@ struct Candidate {
 pub struct Structured {
     /// The time zone for times without an offset.
     pub zone: Zone,
+    /// The zones that times name.
+    zone_words: ZoneWords,
     /// The unit of durations that the user specified, in ns.
     unit: Option<u64>,
+    /// A check of durations in the unit that the user specified, and their first field.
+    given_check: UnitCheck,
+    given_field: Option<String>,
     user_fields: FieldMap,
     known: HashMap<String, KnownField, RandomState>,
     line: Line,
@@ -454,6 +546,8 @@ pub struct Structured {
     assumed_field: Option<String>,
     /// A field with times that cannot be parsed, and an example.
     strange_time: Option<(String, String)>,
+    /// The same for values that hardly look like times, such as small numbers.
+    odd_time: StrangeField,
     /// The number of requests with a time that cannot be parsed.
     strange_times: u64,
     strange_duration: StrangeField,
@@ -493,8 +587,17 @@ pub struct Structured {
     without_time: u64,
     without_duration: u64,
     requests: u64,
-    /// Fields that may be durations, times and paths, for logs in which no such field was found.
-    candidates: [BTreeSet<Candidate>; 3],
+    /// The number of requests without a status.
+    without_status: u64,
+    /// The fields that the user specified and that have had a value so far.
+    seen_user_fields: BTreeSet<String>,
+    /// The fields of the sample that have the names of paths.
+    sampled_paths: Vec<SampledPath>,
+    /// The field that is used for paths instead of another, which has something else.
+    path_field: Option<LogAdvice>,
+    /// Fields that may be durations, times, paths and statuses, for logs in which no such field was
+    /// found.
+    candidates: [BTreeSet<Candidate>; 4],
     /// A field whose text is a JSON object.
     json_text: Option<String>,
     is_sampling: bool,
@@ -504,6 +607,7 @@ impl Structured {
     /// Creates an interpreter that has read nothing yet.
     pub fn new(zone: Zone, unit: Option<u64>, user_fields: FieldMap) -> Structured {
         Structured {
+            zone_words: ZoneWords::new(zone.clone()),
             zone,
             unit,
             user_fields,
@@ -529,6 +633,7 @@ impl Structured {
             slot.clear();
         }
         (line.time, line.first_ns, line.last_ns) = (None, None, None);
+        line.zone.clear();
         (line.duration, line.rival) = (None, None);
         (line.status, line.bytes) = (NumberSlot::default(), NumberSlot::default());
         line.marks = Marks::default();
@@ -553,7 +658,10 @@ impl Structured {
         for (role, rank) in meaning.roles.into_iter().flatten() {
             if self.put(role, rank, path, &meaning, value) {
                 is_read = true;
-                break;
+                // A field can have two roles that the user specified.
+                if rank > 0 {
+                    break;
+                }
             }
         }
         if self.is_sampling && !is_read {
@@ -603,10 +711,22 @@ impl Structured {
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
-        let found = KnownField {
+        let mut found = KnownField {
             meaning: self.user_fields.meaning(path, meaning(path)),
             hint: FieldHint::new(path),
         };
+        if let Some(LogAdvice::PathField { other, .. }) = &self.path_field
+            && other == path
+        {
+            found.meaning.roles = found
+                .meaning
+                .roles
+                .map(|slot| slot.filter(|(role, _)| *role != Role::Target));
+        }
+        let mut fields = self.user_fields.fields();
+        if let Some((field, _)) = fields.find(|(field, _)| field.eq_ignore_ascii_case(path)) {
+            self.seen_user_fields.insert(field.into());
+        }
         self.known.insert(path.into(), found);
         found
     }
@@ -644,6 +764,9 @@ impl Structured {
             (Role::Target, Scalar::Text(text)) if !text.is_empty() => {
                 line.flags.has_outer_target |= !self.is_in_array;
                 line.target.put(rank, text);
+                if self.is_sampling {
+                    self.note_path(path, rank, text);
+                }
             }
             (Role::Request, Scalar::Text(text)) => {
                 line.flags.has_outer_target |= !self.is_in_array;
@@ -747,33 +870,96 @@ impl Structured {
     }
 
     fn put_time(&mut self, rank: u16, path: &str, value: Scalar) -> bool {
-        let line = &mut self.line;
-        let Some(time) = written_time(value) else {
-            if let Scalar::Text(text) = value {
-                if is_clock(text) {
-                    line.clock.put(rank, text);
-                    return true;
-                }
-                if text.len() > 5 && text.contains(':') {
-                    line.flags.has_strange_time = true;
-                    if self.strange_time.is_none() {
-                        self.strange_time = Some((path.into(), crate::tally::name(text)));
-                    }
-                }
-            }
-            return false;
+        let Some(ReadTime { time, zone }) = written_time(value) else {
+            return self.put_strange_time(rank, path, value);
         };
-        if line.time.is_none_or(|(other, _)| rank < other) {
+        let line = &mut self.line;
+        let is_better = line.time.is_none_or(|(other_rank, other)| {
+            let other = (other_rank, other, !line.zone.is_empty());
+            is_better_time((rank, time, zone.is_some()), other)
+        });
+        if is_better {
             line.time = Some((rank, time));
+            line.zone.clear();
+            line.zone.push_str(zone.unwrap_or(""));
         }
-        let ns = time.ns - i128::from(time.offset_s.unwrap_or(0)) * 1_000_000_000;
+        let ns = time.utc_ns();
         line.first_ns = Some(line.first_ns.map_or(ns, |first| first.min(ns)));
         line.last_ns = Some(line.last_ns.map_or(ns, |last| last.max(ns)));
         true
     }
 
+    /// Reads a time of day, or records a time that cannot be parsed. Returns true for the former.
+    fn put_strange_time(&mut self, rank: u16, path: &str, value: Scalar) -> bool {
+        if let Scalar::Text(text) = value
+            && is_clock(text)
+        {
+            let clock = &mut self.line.clock;
+            if rank < clock.rank {
+                clock.put(rank, text);
+                self.line.clock_field.clear();
+                self.line.clock_field.push_str(path);
+            }
+            return true;
+        }
+        if looks_like_time(value) {
+            self.line.flags.has_strange_time = true;
+            self.note_strange_time(path, value);
+        } else if !is_missing(value) {
+            self.odd_time.note(path, value);
+        }
+        false
+    }
+
+    fn note_strange_time(&mut self, path: &str, value: Scalar) {
+        if self.strange_time.is_none() {
+            let mut field = StrangeField::default();
+            field.note(path, value);
+            self.strange_time = field.example;
+        }
+    }
+
+    /// Records a value of a field with the name of a path.
+    fn note_path(&mut self, field: &str, rank: u16, text: &str) {
+        let paths = &mut self.sampled_paths;
+        if rank > 0
+            && paths.len() < MAX_SAMPLED_PATHS
+            && !paths.iter().any(|path| path.field == field)
+        {
+            paths.push(SampledPath::new(field));
+        }
+        if let Some(path) = paths.iter_mut().find(|path| path.field == field) {
+            path.add(text);
+        }
+    }
+
+    /// Finds a field with the name of a path whose values are something else, and the field with
+    /// the paths.
+    fn find_path_field(&mut self) {
+        let sampled = std::mem::take(&mut self.sampled_paths);
+        let rank = |path: &SampledPath| {
+            let mut roles = meaning(&path.field).roles.into_iter().flatten();
+            roles
+                .find(|(role, _)| *role == Role::Target)
+                .map_or(NONE, |(_, rank)| rank)
+        };
+        let Some(best) = sampled.iter().min_by_key(|path| rank(path)) else {
+            return;
+        };
+        let others = sampled.iter().filter(|other| best.is_replaced_by(other));
+        if let Some(other) = others.min_by_key(|path| rank(path)) {
+            self.known.remove(&best.field);
+            self.path_field = Some(LogAdvice::PathField {
+                field: other.field.clone(),
+                other: best.field.clone(),
+                example: crate::tally::name(&best.first),
+            });
+        }
+    }
+
     fn note_candidate(&mut self, path: &str, value: Scalar) {
         let kind = match value {
+            _ if may_be_status(path, value) => 3,
             Scalar::Integer(_) | Scalar::Float(_) if may_be_duration(path, value) => 0,
             Scalar::Text(text) if text.parse::<f64>().is_ok() && may_be_duration(path, value) => 0,
             Scalar::Text(_) if written_time(value).is_some() => 1,
@@ -791,6 +977,7 @@ impl Structured {
         let candidates = &mut self.candidates[kind];
         candidates.insert(Candidate {
             lacks_unit: kind == 0 && !implies_unit(path),
+            lacks_total: kind == 0 && !plain(path).contains("total"),
             path: path.into(),
         });
         if candidates.len() > MAX_LISTED {
@@ -942,9 +1129,16 @@ impl Structured {
             self.path_lines.end(&entry);
         }
         self.requests += 1;
+        self.without_status += u64::from(entry.status == 0);
         self.without_duration += u64::from(duration_ns.is_none());
         self.without_time += u64::from(time_s.is_none());
-        self.strange_times += u64::from(time_s.is_none() && flags.has_strange_time);
+        let has_clock = !line.clock.text.is_empty();
+        let has_strange = flags.has_strange_time || has_clock;
+        self.strange_times += u64::from(time_s.is_none() && has_strange);
+        if time_s.is_none() && has_clock && self.strange_time.is_none() {
+            let name = crate::tally::name;
+            self.strange_time = Some((name(&line.clock_field), name(&line.clock.text)));
+        }
         let is_strange = duration_ns.is_none() && line.has_duration();
         self.strange_duration.requests += u64::from(is_strange);
         let is_strange = line.status.is_empty() && flags.has_strange_status;
@@ -1012,19 +1206,29 @@ impl Structured {
                 return None;
             }
             let text = format!("{} {}", line.date.text, line.clock.text);
-            let (seconds, offset_s) = iso(text.as_bytes())?;
+            let found = zoned_iso(text.as_bytes())?;
+            let zone = found
+                .zone
+                .map(|word| String::from_utf8_lossy(word).into_owned());
             // The extended log format is in UTC.
-            let utc = line.marks.are_in_utc().then_some(0);
-            Some(WrittenTime {
-                ns: i128::from(seconds) * 1_000_000_000,
-                offset_s: offset_s.or(utc),
-            })
+            let utc = (line.marks.are_in_utc() && zone.is_none()).then_some(0);
+            let time = WrittenTime {
+                ns: i128::from(found.local_s) * 1_000_000_000,
+                offset_s: found.offset_s.or(utc),
+            };
+            Some((time, zone))
         };
-        let Some(time) = of_parts().or(line.time.map(|(_, time)| time)) else {
+        let of_one = || Some((line.time?.1, None));
+        let Some((time, zone)) = of_parts().or_else(of_one) else {
             return (None, 0);
         };
+        let zone = zone.as_deref().unwrap_or(&line.zone);
         let seconds = time.ns.div_euclid(1_000_000_000) as i64;
         match time.offset_s {
+            None if !zone.is_empty() => {
+                let (time_s, offset) = self.zone_words.resolve(seconds, Some(zone.as_bytes()));
+                (Some(time_s), offset)
+            }
             None => {
                 let offset = self.zone.offset_of_local(seconds);
                 (Some(seconds - i64::from(offset)), offset)
@@ -1065,9 +1269,17 @@ impl Structured {
         } else if is_bare && is_fraction && !self.has_fraction {
             self.odd += 1;
         }
-        let unit = match duration.unit.or(self.unit) {
-            Some(unit) => unit,
-            None => self.bare_duration_unit(time_s),
+        let unit = match (duration.unit, self.unit) {
+            (Some(unit), _) => unit,
+            (None, Some(unit)) => {
+                self.given_check
+                    .count((duration.value * unit as f64) as u64);
+                if self.given_field.is_none() {
+                    self.given_field = Some(duration.field.clone());
+                }
+                unit
+            }
+            (None, None) => self.bare_duration_unit(time_s),
         };
         self.note_rival();
         let duration = self.line.duration.as_ref()?;
@@ -1086,7 +1298,8 @@ impl Structured {
         ns
     }
 
-    /// Records that another field contains other durations, unless the field is certain.
+    /// Records that another field contains other durations, unless the field of the durations is
+    /// certain.
     fn note_rival(&mut self) {
         if self.line.rival.is_none() || self.rival.is_some() || self.producer().is_some() {
             return;
@@ -1191,9 +1404,9 @@ impl Structured {
         self.is_sampling = true;
     }
 
-    /// Excludes the producers whose unit makes their durations implausible, and returns the units of
-    /// these producers.
-    fn exclude_producers(&mut self) -> Vec<u64> {
+    /// Excludes the producers whose unit makes their durations implausible, and returns these
+    /// producers.
+    fn exclude_producers(&mut self) -> Vec<ExcludedProducer> {
         let mut by_producer = BTreeMap::<usize, UnitEvidence>::new();
         for duration in &self.sampled {
             if let Some(index) = duration.producer {
@@ -1205,7 +1418,10 @@ impl Structured {
             let unit = PRODUCERS[index].unit;
             if self.has_its_form(&PRODUCERS[index]) && evidence.contradicts(unit) {
                 self.implausible_producers |= 1 << index;
-                excluded.push(unit);
+                excluded.push(ExcludedProducer {
+                    unit,
+                    is_long: evidence.is_long_in(unit),
+                });
             }
         }
         excluded
@@ -1225,9 +1441,9 @@ impl Structured {
         }
         self.possible = self.evidence.possible(&UNITS);
         // The fields suggest such a unit, although the values do not.
-        for unit in excluded {
-            if !self.possible.contains(&unit) {
-                self.possible.push(unit);
+        for ExcludedProducer { unit, .. } in &excluded {
+            if !self.possible.contains(unit) {
+                self.possible.push(*unit);
             }
         }
         let likely = self.evidence.likely(&self.possible);
@@ -1241,7 +1457,14 @@ impl Structured {
             1_000_000
         };
         let last = likely.last().or(self.possible.last()).copied();
-        self.assumed_unit_ns = if likely.contains(&default) {
+        // The durations of the sample contain their unit, if any.
+        let last = last.filter(|_| !self.evidence.is_empty());
+        // A producer that identifies itself is better evidence than unusually long durations.
+        let is_better = |producer: &&ExcludedProducer| producer.is_long || likely.is_empty();
+        let by_producer = excluded.iter().find(is_better);
+        self.assumed_unit_ns = if let Some(producer) = by_producer {
+            producer.unit
+        } else if likely.contains(&default) {
             default
         } else {
             last.unwrap_or(default)
@@ -1250,8 +1473,11 @@ impl Structured {
         self.assumed_field = None;
         (self.requests, self.without_request) = (0, 0);
         (self.without_duration, self.without_time) = (0, 0);
+        self.without_status = 0;
+        self.find_path_field();
         (self.unfinished, self.repeated, self.parts) = (0, 0, 0);
         self.strange_times = 0;
+        self.given_check = UnitCheck::default();
         (self.strange_duration.requests, self.strange_status.requests) = (0, 0);
         self.has_bare_ids = self.bare_ids.are_of_requests();
         self.bare_ids = BareIds::default();
@@ -1333,17 +1559,23 @@ impl Structured {
             assumptions.push(doubted_unit(&field, *unit));
         }
         assumptions.extend(self.request_assumptions());
+        assumptions.extend(self.zone_words.assumptions());
+        if let (Some(field), Some(unit)) = (&self.given_field, self.unit) {
+            let field = format!("the field {}", crate::tally::name(field));
+            assumptions.extend(absurd_unit(&self.given_check, &field, unit));
+        }
         let Some(field) = &self.assumed_field else {
             return assumptions;
         };
         let field = format!("the field {}", crate::tally::name(field));
+        let contradiction = contradiction(&self.check, &field, self.assumed_unit_ns);
         let assumption = if self.check.is_often(self.odd) {
             LogAssumption::MixedForms {
                 place: field,
                 unit_ns: self.assumed_unit_ns,
             }
-        } else if self.check.is_contradicted() {
-            doubted_unit(&field, self.assumed_unit_ns)
+        } else if let Some(contradiction) = contradiction {
+            contradiction
         } else if self.possible.len() == 1 {
             return assumptions;
         } else {
@@ -1376,7 +1608,7 @@ impl Structured {
 
     /// Returns advice about data in the lines that cannot be parsed or is skipped.
     pub fn advice(&self) -> Vec<LogAdvice> {
-        let mut advice = Vec::new();
+        let mut advice = self.field_advice();
         if self.has_upstream_times {
             advice.push(LogAdvice::UpstreamTimes);
         }
@@ -1394,14 +1626,17 @@ impl Structured {
         }
         let has_no_time = self.requests > 0 && self.without_time == self.requests;
         if has_no_time || self.strange_times > 0 {
-            advice.push(match &self.strange_time {
+            let odd_time = self.odd_time.example.as_ref();
+            let odd_time = odd_time.filter(|_| self.candidates[1].is_empty());
+            advice.push(match self.strange_time.as_ref().or(odd_time) {
                 Some((field, example)) => LogAdvice::TimesUnparsed {
-                    field: crate::tally::name(field),
+                    field: field.clone(),
                     example: example.clone(),
                 },
                 None => self.missing(FieldRole::Time),
             });
         }
+        advice.extend(self.zone_words.readings());
         let mut matched = self.path_lines.all;
         if self.is_often(self.path_lines.unmatched) {
             matched -= self.path_lines.unmatched;
@@ -1424,6 +1659,25 @@ impl Structured {
             });
         }
         advice
+    }
+
+    /// Returns advice about the fields that the user specified or that were chosen.
+    fn field_advice(&self) -> Vec<LogAdvice> {
+        let mut advice: Vec<LogAdvice> = self.unseen_fields().into_iter().collect();
+        advice.extend(self.path_field.clone());
+        let has_candidates = !self.candidates[3].is_empty();
+        if self.requests > 0 && self.without_status == self.requests && has_candidates {
+            advice.push(self.missing(FieldRole::Status));
+        }
+        advice
+    }
+
+    /// Returns advice about fields that the user specified and that have had no value so far.
+    pub fn unseen_fields(&self) -> Option<LogAdvice> {
+        let fields = self.user_fields.fields();
+        let unseen = fields.filter(|(field, _)| !self.seen_user_fields.contains(*field));
+        let fields: Vec<String> = unseen.map(|(_, pair)| pair).collect();
+        (!fields.is_empty()).then_some(LogAdvice::FieldsNeverOccur { fields })
     }
 
     /// Explains why no request has a duration.
@@ -1451,11 +1705,12 @@ impl Structured {
 
     /// Returns advice about a role that no known field has, and lists the fields that may have it.
     fn missing(&self, role: FieldRole) -> LogAdvice {
-        let [durations, times, paths] = &self.candidates;
+        let [durations, times, paths, statuses] = &self.candidates;
         let candidates = match role {
             FieldRole::Duration => durations,
             FieldRole::Time => times,
             FieldRole::Path => paths,
+            FieldRole::Status => statuses,
         };
         LogAdvice::FieldMissing {
             role,
@@ -1600,29 +1855,107 @@ fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
     }
 }
 
+/// A time from a field, and the name of its zone if it has no offset.
+struct ReadTime<'v> {
+    time: WrittenTime,
+    zone: Option<&'v str>,
+}
+
+impl WrittenTime {
+    /// Returns the nanoseconds since 1970. A time without an offset is read as UTC.
+    fn utc_ns(&self) -> i128 {
+        self.ns - i128::from(self.offset_s.unwrap_or(0)) * 1_000_000_000
+    }
+}
+
+/// Returns true if a line's time is a better one than another. The times have a rank, and a flag that
+/// is true if they name their zone.
+///
+/// A time with an offset takes precedence over the same moment without one.
+fn is_better_time(
+    (rank, time, has_zone): (u16, WrittenTime, bool),
+    (other_rank, other, other_has_zone): (u16, WrittenTime, bool),
+) -> bool {
+    let is_sure = time.offset_s.is_some() || has_zone;
+    let is_other_sure = other.offset_s.is_some() || other_has_zone;
+    // The user named the field with rank 0.
+    if is_sure == is_other_sure || rank == 0 || other_rank == 0 || !is_same_moment(time, other) {
+        return rank < other_rank;
+    }
+    is_sure
+}
+
+/// Returns true if two times differ only by an offset from UTC, which is a multiple of 15 minutes.
+fn is_same_moment(one: WrittenTime, other: WrittenTime) -> bool {
+    const QUARTER_S: i64 = 900;
+    const MAX_OFFSET_S: i64 = 14 * 3600;
+    const TOLERANCE_S: i64 = 2;
+    let second = |time: WrittenTime| time.utc_ns().div_euclid(1_000_000_000) as i64;
+    let difference = second(one) - second(other);
+    let rest = (difference + QUARTER_S / 2).rem_euclid(QUARTER_S) - QUARTER_S / 2;
+    difference.abs() <= MAX_OFFSET_S + TOLERANCE_S && rest.abs() <= TOLERANCE_S
+}
+
 /// Parses a time from a field.
-fn written_time(value: Scalar) -> Option<WrittenTime> {
+fn written_time(value: Scalar<'_>) -> Option<ReadTime<'_>> {
+    let text = match value {
+        Scalar::Integer(n) => return epoch(n as f64, i128::from(n)).map(ReadTime::from),
+        Scalar::Float(f) => return epoch(f, f as i128).map(ReadTime::from),
+        Scalar::Text(text) => text.trim(),
+    };
+    // Tomcat's JsonAccessLogValve writes the brackets of the common log format.
+    let inner = text.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+    let text = inner.unwrap_or(text);
+    let bytes = text.as_bytes();
+    let zoned = |time: ZonedTime, fraction: &[u8]| ReadTime {
+        time: WrittenTime {
+            ns: i128::from(time.local_s) * 1_000_000_000 + fraction_ns(fraction),
+            offset_s: time.offset_s,
+        },
+        zone: zone_name(text, &time),
+    };
+    if let Some(time) = zoned_iso(bytes) {
+        return Some(zoned(time, &bytes[19..]));
+    }
+    if let Some(time) = zoned_clf(bytes) {
+        return Some(zoned(time, &bytes[20..]));
+    }
+    if let Some(time) = basic_iso(bytes) {
+        return Some(zoned(time, &bytes[15..]));
+    }
+    // Some programs write the decimal separator of their language.
+    let number: f64 = match text.split_once(',') {
+        Some((whole, fraction)) => format!("{whole}.{fraction}").parse().ok()?,
+        None => text.parse().ok()?,
+    };
+    epoch(number, number as i128).map(ReadTime::from)
+}
+
+/// Returns the name of a time's zone as a part of the text that it was parsed from.
+fn zone_name<'v>(text: &'v str, time: &ZonedTime) -> Option<&'v str> {
+    let zone = std::str::from_utf8(time.zone?).ok()?;
+    text.rfind(zone)
+        .map(|begin| &text[begin..begin + zone.len()])
+}
+
+impl From<WrittenTime> for ReadTime<'_> {
+    fn from(time: WrittenTime) -> Self {
+        ReadTime { time, zone: None }
+    }
+}
+
+/// Returns true if a value that cannot be parsed may be a time.
+fn looks_like_time(value: Scalar) -> bool {
+    // Smaller numbers are more likely durations.
+    const MIN_TIME: f64 = 1e8;
     match value {
-        Scalar::Integer(n) => epoch(n as f64, i128::from(n)),
-        Scalar::Float(f) => epoch(f, f as i128),
+        Scalar::Integer(n) => n as f64 >= MIN_TIME,
+        Scalar::Float(f) => f >= MIN_TIME,
         Scalar::Text(text) => {
-            // Tomcat's JsonAccessLogValve writes the brackets of the common log format.
-            let text = text.strip_prefix('[').unwrap_or(text);
-            let text = text.strip_suffix(']').unwrap_or(text);
-            let bytes = text.as_bytes();
-            if let Some((seconds, offset_s)) = iso(bytes) {
-                let ns = i128::from(seconds) * 1_000_000_000 + fraction_ns(&bytes[19..]);
-                return Some(WrittenTime { ns, offset_s });
-            }
-            if let Some(seconds) = clf(bytes) {
-                let offset_s = bytes.get(21..26).and_then(offset);
-                return Some(WrittenTime {
-                    ns: i128::from(seconds) * 1_000_000_000,
-                    offset_s,
-                });
-            }
-            let number: f64 = text.parse().ok()?;
-            epoch(number, number as i128)
+            let is_number = text.parse::<f64>().is_ok_and(|number| number < MIN_TIME);
+            let digits = text.bytes().filter(u8::is_ascii_digit).count();
+            let is_written = parse_written_duration(text).is_some();
+            text.len() > 5 && digits >= 3 && !is_number && !is_written
         }
     }
 }
@@ -1653,6 +1986,17 @@ fn may_be_duration(path: &str, value: Scalar) -> bool {
     };
     let is_time = epoch(number, number as i128).is_some();
     sounds_like_duration(path) && (!is_time || (implies_unit(path) && number < 1e10))
+}
+
+/// Returns true if a number may be a status, according to its name and its value.
+fn may_be_status(path: &str, value: Scalar) -> bool {
+    let last = plain(path.rsplit('.').next().unwrap_or(path));
+    let has_word = ["status", "code", "response"]
+        .iter()
+        .any(|word| last.contains(word));
+    has_word
+        && !sounds_like_duration(path)
+        && status(value).is_some_and(|status| (100..600).contains(&status))
 }
 
 /// Parses a fraction such as `.123`, in ns.

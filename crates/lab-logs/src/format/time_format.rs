@@ -7,7 +7,8 @@
 //! Source: POSIX.1-2017, *strftime*; Apache HTTP Server 2.4, mod_log_config; Java SE 17,
 //! `SimpleDateFormat`.
 
-use crate::time::{Zone, offset, utc};
+use crate::time::{EPOCHS, Zone, half_day, half_day_shift, offset, utc};
+use crate::zone_words::clear_offset;
 
 /// A component of a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,6 +153,19 @@ impl TimeFormat {
         self.has(TimePart::Year) || self.has(TimePart::ShortYear)
     }
 
+    /// Returns true if the hours are from 1 to 12 and nothing tells morning from afternoon.
+    pub fn lacks_half_day(&self) -> bool {
+        self.has(TimePart::HalfDayHour)
+            && ![TimePart::HalfDay, TimePart::Hour, TimePart::Epoch]
+                .into_iter()
+                .any(|part| self.has(part))
+    }
+
+    /// Returns true if the format is only the seconds since 1970.
+    pub fn is_epoch(&self) -> bool {
+        self.0 == [TimePart::Epoch]
+    }
+
     fn has(&self, part: TimePart) -> bool {
         self.0.contains(&part)
     }
@@ -259,20 +273,21 @@ impl TimePart {
                 number(text, 2)
                     .filter(|(n, _)| (1..13).contains(n))
                     .map(|(n, length)| {
-                        time.hour = Some(n % 12);
+                        time.hour = Some(n);
                         length
                     })
             }
             TimePart::HalfDay => {
-                let letters = word(text)?;
-                time.is_afternoon = Some(text[0].eq_ignore_ascii_case(&b'p'));
-                Some(letters)
+                let (is_afternoon, length) = half_day(text)?;
+                time.is_afternoon = Some(is_afternoon);
+                Some(length)
             }
             TimePart::Minute => number(text, 2).map(|(n, length)| (time.minute = n, length).1),
             TimePart::Second => number(text, 2).map(|(n, length)| (time.second = n, length).1),
             TimePart::Fraction | TimePart::Number => number(text, 9).map(|(_, length)| length),
             TimePart::Epoch => {
-                let (n, length) = number(text, 12)?;
+                // More digits are those of a fraction that follows.
+                let (n, length) = number(text, 10)?;
                 time.epoch_s = i64::try_from(n).ok();
                 Some(length)
             }
@@ -283,7 +298,8 @@ impl TimePart {
             }
             TimePart::ZoneName => {
                 let length = word(text).or_else(|| offset_length(text))?;
-                time.offset_s = offset(&text[..length]);
+                let zone = &text[..length];
+                time.offset_s = offset(zone).or_else(|| clear_offset(zone));
                 Some(length)
             }
             TimePart::Word => word(text),
@@ -329,20 +345,24 @@ impl TimeParts {
     /// exist.
     pub fn time(&self, zone: &mut Zone) -> Option<(i64, i32)> {
         if let Some(epoch) = self.epoch_s {
+            if !EPOCHS.contains(&epoch.unsigned_abs()) {
+                return None;
+            }
             return Some((epoch, zone.offset_at(epoch)));
         }
-        let hour = self.hour?
-            + if self.is_afternoon == Some(true) {
-                12
-            } else {
-                0
-            };
+        let hour = self.hour?;
+        let shift_s = match self.is_afternoon {
+            // The hour from 1 to 12 became one from 0 to 11.
+            Some(is_afternoon) => half_day_shift(hour, is_afternoon)?,
+            None => 0,
+        };
         let (month, day, days) = match self.day_of_year {
             Some(day) if self.month.is_none() => (1, 1, day.checked_sub(1).filter(|d| *d < 366)?),
             _ => (self.month?, self.day?, 0),
         };
-        let local =
-            utc([self.year?, month, day], [hour, self.minute, self.second])? + days as i64 * 86_400;
+        let local = utc([self.year?, month, day], [hour, self.minute, self.second])?
+            + days as i64 * 86_400
+            + shift_s;
         let offset = self.offset_s.unwrap_or_else(|| zone.offset_of_local(local));
         Some((local - i64::from(offset), offset))
     }
@@ -372,7 +392,11 @@ mod tests {
             ("%F %T.%f%z", "2025-10-10 22:00:36.123456+02:00", 7_200),
             ("%s", "1760126436", 0),
             ("%a %b %e %T %Z %Y", "Fri Oct 10 20:00:36 UTC 2025", 0),
+            ("%F %T %Z", "2025-10-10 22:00:36 CEST", 7_200),
             ("%D %r", "10/10/25 08:00:36 PM", 0),
+            ("%D %I:%M:%S %P", "10/10/25 08:00:36 p.m.", 0),
+            ("%D %T %p", "10/10/25 20:00:36 PM", 0),
+            ("%s%f", "1760126436123", 0),
             ("%Y %j %T", "2025 283 20:00:36", 0),
         ] {
             let format = TimeFormat::strftime(format).expect(format);
@@ -395,6 +419,22 @@ mod tests {
             "10/Oct/2025",
         ] {
             assert_eq!(read(&day, bad), None, "{bad}");
+        }
+        let half = TimeFormat::strftime("%F %I:%M:%S %p").expect("a format");
+        assert_eq!(
+            read(&half, "2025-10-10 12:00:36 AM").map(|t| t.0 % 86_400),
+            Some(36)
+        );
+        for bad in ["2025-10-10 08:00:36 nachm", "2025-10-10 13:00:36 AM"] {
+            assert_eq!(read(&half, bad), None, "{bad}");
+        }
+        for (format, lacks) in [
+            ("%F %I:%M:%S", true),
+            ("%F %I:%M:%S %p", false),
+            ("%F %T", false),
+        ] {
+            let format = TimeFormat::strftime(format).expect("a format");
+            assert_eq!(format.lacks_half_day(), lacks);
         }
     }
 }

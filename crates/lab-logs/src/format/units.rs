@@ -3,7 +3,7 @@
 //!
 //! The values and the log's times exclude some units.
 
-use lab_model::LogAssumption;
+use lab_model::{LogAdvice, LogAssumption};
 
 /// The units that logs use, in ns: ns, µs, ms and s.
 pub const UNITS: [u64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
@@ -16,7 +16,18 @@ const MIN_DURATIONS: usize = 10;
 /// Proxies and clients give up earlier.
 const MAX_MEDIAN_NS: f64 = 30e9;
 const MAX_P90_NS: f64 = 300e9;
-/// The minimum ratio between the medians of the two halves of a log that suggests a change of the
+/// The maximum possible median and 90th percentile of durations, both in ns.
+///
+/// Long polling, WebSockets and answers of language models take minutes, so a unit with durations
+/// above [`MAX_MEDIAN_NS`] is unlikely, but not excluded.
+const LONGEST_MEDIAN_NS: f64 = 1_800e9;
+const LONGEST_P90_NS: f64 = 86_400e9;
+/// The maximum median at which the unit of a known producer is more likely than any other, in ns.
+const MAX_PRODUCER_MEDIAN_NS: f64 = 120e9;
+/// The number of durations in a block, and the minimum number in the last block.
+const BLOCK: u64 = 500;
+const MIN_LAST_BLOCK: u64 = 100;
+/// The minimum ratio between the typical durations of two parts of a log that suggests a change of the
 /// unit.
 const MIN_UNIT_CHANGE: f64 = 200.0;
 /// The minimum plausible 90th percentile of a server's durations, in ns.
@@ -66,6 +77,11 @@ impl UnitEvidence {
         }
     }
 
+    /// Returns true if there are no durations.
+    pub fn is_empty(&self) -> bool {
+        self.durations.is_empty()
+    }
+
     /// Returns true if any duration has a fraction.
     pub fn has_fraction(&self) -> bool {
         self.has_fraction
@@ -82,13 +98,14 @@ impl UnitEvidence {
 
     /// Returns the units that the log leaves possible.
     ///
-    /// Returns all `units` if the log excludes every one of them or contains too little evidence.
+    /// These include units in which the durations are unusually long. [`UnitEvidence::likely`]
+    /// excludes them. Returns all `units` if the log excludes every one of them or contains too little evidence.
     pub fn possible(&self, units: &[u64]) -> Vec<u64> {
         if self.durations.len() < MIN_DURATIONS {
             return units.to_vec();
         }
-        if let Some(halves) = self.different_halves() {
-            let fits = |unit: &&u64| halves.iter().any(|half| half.is_plausible(**unit));
+        if let Some(parts) = self.different_parts() {
+            let fits = |unit: &&u64| parts.iter().any(|part| part.is_possible(**unit));
             let both: Vec<u64> = units.iter().filter(fits).copied().collect();
             return if both.is_empty() {
                 units.to_vec()
@@ -96,7 +113,8 @@ impl UnitEvidence {
                 both
             };
         }
-        let left = self.likely(units);
+        let is_possible = |unit: &&u64| self.is_possible(**unit);
+        let left: Vec<u64> = units.iter().filter(is_possible).copied().collect();
         if let Some(unit) = self.unit_between_times().filter(|unit| left.contains(unit)) {
             return vec![unit];
         }
@@ -109,23 +127,31 @@ impl UnitEvidence {
         }
     }
 
-    /// Returns the two halves of the log if their durations differ as if the unit had changed in
-    /// between, and if the durations of each half are plausible in some unit.
-    fn different_halves(&self) -> Option<[UnitEvidence; 2]> {
-        let (first, second) = self.durations.split_at(self.durations.len() / 2);
-        let halves = [first, second].map(|durations| UnitEvidence {
+    /// Returns the two parts of the log if their durations differ as if the unit had changed in
+    /// between, and if the durations of each part are plausible in some unit.
+    fn different_parts(&self) -> Option<[UnitEvidence; 2]> {
+        let cut = |tenths: usize| self.different_parts_at(self.durations.len() * tenths / 10);
+        [5, 1, 2, 3, 4, 6, 7, 8, 9].into_iter().find_map(cut)
+    }
+
+    fn different_parts_at(&self, index: usize) -> Option<[UnitEvidence; 2]> {
+        let (first, second) = self.durations.split_at(index);
+        if first.len() < MIN_DURATIONS || second.len() < MIN_DURATIONS {
+            return None;
+        }
+        let parts = [first, second].map(|durations| UnitEvidence {
             durations: durations.to_vec(),
             between: Vec::new(),
             has_fraction: durations.iter().any(|(d, _)| d.fract() != 0.0),
         });
-        let [first, second] = halves.each_ref().map(UnitEvidence::median);
+        let [first, second] = parts.each_ref().map(UnitEvidence::median);
         let is_other = first.max(second) > first.min(second) * MIN_UNIT_CHANGE;
-        let is_sure = first.min(second) > 0.0 && self.durations.len() >= 2 * MIN_DURATIONS;
+        let is_sure = first.min(second) > 0.0;
         let is_plausible = || {
-            let any = |half: &UnitEvidence| UNITS.iter().any(|unit| half.is_plausible(*unit));
-            halves.iter().all(any)
+            let any = |part: &UnitEvidence| UNITS.iter().any(|unit| part.is_plausible(*unit));
+            parts.iter().all(any)
         };
-        (is_other && is_sure && is_plausible()).then_some(halves)
+        (is_other && is_sure && is_plausible()).then_some(parts)
     }
 
     fn median(&self) -> f64 {
@@ -141,6 +167,13 @@ impl UnitEvidence {
         units.iter().filter(likely).copied().collect()
     }
 
+    /// Returns true if the durations are long in the unit of a producer, but not too long for a
+    /// client to wait.
+    pub fn is_long_in(&self, unit: u64) -> bool {
+        let median_ns = self.median() * unit as f64;
+        (MAX_MEDIAN_NS..=MAX_PRODUCER_MEDIAN_NS).contains(&median_ns)
+    }
+
     /// Returns true if the durations contradict this unit, although other facts suggest it.
     pub fn contradicts(&self, unit: u64) -> bool {
         let median_ns = self.median() * unit as f64;
@@ -150,13 +183,22 @@ impl UnitEvidence {
 
     /// Returns true if the durations in this unit are plausible for a server.
     fn is_plausible(&self, unit: u64) -> bool {
+        self.fits_within(unit, MAX_MEDIAN_NS, MAX_P90_NS)
+    }
+
+    /// Returns true if the durations in this unit are possible, even if they are unusually long.
+    fn is_possible(&self, unit: u64) -> bool {
+        self.fits_within(unit, LONGEST_MEDIAN_NS, LONGEST_P90_NS)
+    }
+
+    fn fits_within(&self, unit: u64, max_median_ns: f64, max_p90_ns: f64) -> bool {
         let scale = unit as f64;
         let mut sorted: Vec<f64> = self.durations.iter().map(|(d, _)| d * scale).collect();
         sorted.sort_by(f64::total_cmp);
         let at = |part: f64| sorted[((sorted.len() - 1) as f64 * part) as usize];
         let (median, p90) = (at(0.5), at(0.9));
         let is_too_fine = self.has_fraction && unit < 1_000_000;
-        let is_long = median > MAX_MEDIAN_NS || p90 > MAX_P90_NS;
+        let is_long = median > max_median_ns || p90 > max_p90_ns;
         // A unit that is too coarse turns most durations into zeros.
         let is_short = p90 > 0.0 && p90 < MIN_P90_NS;
         !is_too_fine && !is_long && !is_short && self.concurrency(scale) <= MAX_CONCURRENCY
@@ -223,6 +265,26 @@ pub struct UnitCheck {
     short: u64,
     long: u64,
     very_long: u64,
+    absurd: u64,
+    /// The number of durations in the current block, and the sum of their binary logarithms.
+    block: u64,
+    block_sum: u64,
+    /// The lowest and the highest mean logarithm of a block, if a block has ended.
+    levels: Option<(f64, f64)>,
+}
+
+/// The duration above which only a wrong unit explains most durations, in ns.
+const ABSURD_NS: u64 = 86_400_000_000_000;
+
+/// The number of steps of [`logarithm`] per power of two.
+const LOGARITHM_STEPS: u64 = 256;
+
+/// Returns the binary logarithm of a positive number, interpolated linearly between powers of two.
+#[inline]
+fn logarithm(number: u64) -> u64 {
+    let exponent = number.ilog2();
+    let fraction = (number << (63 - exponent) << 1) >> 56;
+    u64::from(exponent) * LOGARITHM_STEPS + fraction
 }
 
 impl UnitCheck {
@@ -230,9 +292,48 @@ impl UnitCheck {
     #[inline]
     pub fn count(&mut self, ns: u64) {
         self.all += 1;
+        self.absurd += u64::from(ns > ABSURD_NS);
+        if ns > 0 {
+            self.block += 1;
+            self.block_sum += logarithm(ns);
+            if self.block == BLOCK {
+                self.end_block();
+            }
+        }
         self.short += u64::from(ns < MIN_P90_NS as u64);
         self.long += u64::from(ns > MAX_MEDIAN_NS as u64);
         self.very_long += u64::from(ns > MAX_P90_NS as u64);
+    }
+
+    #[cold]
+    fn end_block(&mut self) {
+        self.levels = Some(self.levels_with_block());
+        (self.block, self.block_sum) = (0, 0);
+    }
+
+    /// Returns the lowest and the highest level, including the current block.
+    fn levels_with_block(&self) -> (f64, f64) {
+        let level = self.block_sum as f64 / (self.block * LOGARITHM_STEPS) as f64;
+        let (low, high) = self.levels.unwrap_or((level, level));
+        (low.min(level), high.max(level))
+    }
+
+    /// Returns the ratio between the typical durations of two blocks of the log, if it suggests that
+    /// the unit changed.
+    pub fn change(&self) -> Option<u64> {
+        let (low, high) = match self.block {
+            MIN_LAST_BLOCK.. => self.levels_with_block(),
+            _ => self.levels?,
+        };
+        let ratio = (high - low).exp2();
+        // The logarithms are exact only to a few percent.
+        let digit = 10_f64.powf(ratio.log10().floor());
+        (ratio >= MIN_UNIT_CHANGE).then(|| ((ratio / digit).round() * digit) as u64)
+    }
+
+    /// Returns true if most durations are longer than a day.
+    pub fn is_absurd(&self) -> bool {
+        self.all >= MIN_DURATIONS as u64 && self.absurd * 2 > self.all
     }
 
     /// Returns true if the number of durations is too large for them to be exceptions.
@@ -250,6 +351,59 @@ impl UnitCheck {
         self.is_too_long()
             || self.all >= MIN_DURATIONS as u64
                 && (self.very_long * 10 > self.all || self.short * 10 > self.all * 9)
+    }
+}
+
+/// Returns the assumption about a unit if the check of the whole log contradicts it or shows that it
+/// changed.
+pub fn contradiction(check: &UnitCheck, field: &str, unit_ns: u64) -> Option<LogAssumption> {
+    if let Some(times) = check.change() {
+        return Some(LogAssumption::ChangedUnit {
+            place: field.into(),
+            unit_ns,
+            times,
+        });
+    }
+    check
+        .is_contradicted()
+        .then(|| doubted_unit(field, unit_ns))
+}
+
+/// Returns the assumption about a unit that the user specified, if it is certainly wrong.
+pub fn absurd_unit(check: &UnitCheck, field: &str, unit_ns: u64) -> Option<LogAssumption> {
+    check
+        .is_absurd()
+        .then(|| LogAssumption::ImplausibleDurations {
+            place: field.into(),
+            unit_ns,
+        })
+}
+
+/// Counts the requests of a format that always has a duration.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TimedCount {
+    requests: u64,
+    timed: u64,
+}
+
+impl TimedCount {
+    /// Counts a request.
+    pub fn add(&mut self, duration_ns: Option<u64>) {
+        self.requests += 1;
+        self.timed += u64::from(duration_ns.is_some());
+    }
+
+    /// Returns true if any request has a duration.
+    pub fn has_any(&self) -> bool {
+        self.timed > 0
+    }
+
+    /// Returns advice if no request has a duration.
+    pub fn advice(&self, field: &str) -> Option<LogAdvice> {
+        let is_empty = self.requests > 0 && self.timed == 0;
+        is_empty.then(|| LogAdvice::NoDurationValues {
+            field: field.into(),
+        })
     }
 }
 
@@ -292,10 +446,12 @@ mod tests {
     #[test]
     fn values_exclude_units() {
         let possible = |value: f64| evidence(&[value; 20], 60.0).possible(&UNITS);
-        assert_eq!(possible(480.0), [1_000, 1_000_000]);
-        assert_eq!(possible(250_000.0), [1, 1_000]);
-        assert_eq!(possible(48_000_000.0), [1]);
-        assert_eq!(possible(244.5), [1_000_000]);
+        // 8 min and 4 min are unusual, but possible.
+        assert_eq!(possible(480.0), [1_000, 1_000_000, 1_000_000_000]);
+        assert_eq!(possible(250_000.0), [1, 1_000, 1_000_000]);
+        assert_eq!(possible(244.5), [1_000_000, 1_000_000_000]);
+        assert_eq!(possible(48_000_000.0), [1, 1_000]);
+        assert_eq!(possible(4_800.5), [1_000_000]);
         assert_eq!(possible(0.0009), [1_000_000_000]);
         assert_eq!(possible(0.25), [1_000_000, 1_000_000_000]);
         // Nothing fits, or there is too little evidence: all units remain.
@@ -305,11 +461,16 @@ mod tests {
 
     #[test]
     fn a_change_of_the_unit_leaves_both_units() {
+        for early in [10, 25, 90] {
+            let values = [vec![480.5; early], vec![0.48; 100 - early]].concat();
+            let possible = evidence(&values, 60.0).possible(&UNITS);
+            assert_eq!(possible, [1_000_000, 1_000_000_000], "{early}");
+        }
         let values = |first: f64, second: f64| [[first; 20], [second; 20]].concat();
         let possible = |first, second| evidence(&values(first, second), 60.0).possible(&UNITS);
         assert_eq!(possible(480.5, 0.48), [1_000_000, 1_000_000_000]);
-        assert_eq!(possible(480.5, 12.5), [1_000_000]);
-        assert_eq!(possible(480.5, 0.0), [1_000_000]);
+        assert_eq!(possible(4_800.5, 2_500.5), [1_000_000]);
+        assert_eq!(possible(480_000.5, 0.0), [1_000_000]);
         // No unit fits.
         let evidence = evidence(&values(4e9, 1e6), 60.0);
         assert_eq!(evidence.possible(&[1_000_000_000]), [1_000_000_000]);
@@ -351,6 +512,42 @@ mod tests {
         };
         assert!(check(&[60_000_000_000; 20]) && check(&[480; 20]));
         assert!(!check(&[250_000_000; 20]) && !check(&[480; 5]));
+    }
+
+    #[test]
+    fn long_durations_rank_units_but_do_not_exclude_them() {
+        for seconds in [31.25, 59.5, 119.25, 600.5, 1_500.5] {
+            let evidence = evidence(&[seconds; 20], 30.0);
+            assert_eq!(evidence.likely(&UNITS), [1_000_000], "{seconds}");
+            let possible = evidence.possible(&UNITS);
+            assert_eq!(possible, [1_000_000, 1_000_000_000], "{seconds}");
+        }
+        // 100 requests/s that take 5 min would be 30,000 concurrent requests.
+        let busy = evidence(&[300.5; 5_000], 0.01);
+        assert_eq!(busy.possible(&UNITS), [1_000_000]);
+    }
+
+    #[test]
+    fn a_change_after_the_sample_is_found() {
+        let change = |blocks: &[(u64, u64)]| {
+            let mut check = UnitCheck::default();
+            for (durations, ns) in blocks {
+                (0..*durations).for_each(|i| check.count(ns + ns / 100 * (i % 50)));
+            }
+            check.change()
+        };
+        const MS: u64 = 1_000_000;
+        assert_eq!(change(&[(1_500, 250 * MS), (1_500, 250_000)]), Some(1_000));
+        assert_eq!(change(&[(1_500, 250_000), (1_500, 250 * MS)]), Some(1_000));
+        assert_eq!(
+            change(&[(5_000, 3 * MS), (120, 3_000_000 * MS)]),
+            Some(1_000_000)
+        );
+        assert_eq!(change(&[(700, 250 * MS), (700, MS)]), Some(300));
+        // Zeros are too short to be measured. A few lines are exceptions.
+        assert_eq!(change(&[(1_500, 250 * MS), (1_500, 0)]), None);
+        assert_eq!(change(&[(1_500, 250 * MS), (50, 250)]), None);
+        assert_eq!(change(&[(1_500, 2 * MS), (1_500, 250 * MS)]), None);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parses the extended log format of the W3C, which IIS and CloudFront write.
 //!
-//! A line `#Fields:` names the fields of the other lines. Times are in UTC.
+//! A line `#Fields:` names the fields of the other lines. Times are in UTC, except those of WebLogic.
 //!
 //! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; IIS *Advanced Logging*; CloudFront,
 //! *standard logging*; Tomcat 10.1, ExtendedAccessLogValve; Blue Coat SGOS, *access log formats*;
-//! HTTP.sys, *error logging*.
+//! HTTP.sys, *error logging*; WebLogic Server 14.1.1, *WebServerLogMBean* (`LogTimeInGMT`).
 
-use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit};
+use super::units::{TimedCount, UnitCheck, UnitEvidence, absurd_unit, assumed_unit, contradiction};
 use crate::entry::{Entry, LineKind};
+use crate::route::printable;
 use crate::time::{Zone, iso, number, scaled};
 use lab_model::{LogAdvice, LogAssumption};
 
@@ -58,6 +59,14 @@ pub struct W3c {
     possible: Vec<u64>,
     check: UnitCheck,
     has_assumed: bool,
+    /// True if the fields `date` and `time` are in the server's zone.
+    is_local: bool,
+    timed: TimedCount,
+    /// The first field for a duration.
+    duration_field: String,
+    /// The number of durations that cannot be parsed, and the first of them.
+    unparsed: u64,
+    unparsed_example: String,
     /// Midnight and the last time of the current day, for logs whose lines have no date.
     day: Option<(i64, i64)>,
     has_derived_days: bool,
@@ -91,6 +100,11 @@ impl W3c {
         self.has_durations
     }
 
+    /// Returns true if times are in the server's zone rather than in UTC.
+    pub fn is_local(&self) -> bool {
+        self.is_local
+    }
+
     /// Determines the unit of durations from the first lines.
     pub fn sample(&mut self, lines: &[&[u8]]) {
         let mut evidence = UnitEvidence::default();
@@ -119,6 +133,7 @@ impl W3c {
             }
         }
         (self.has_durations, self.known_unit) = (sampled.has_durations, sampled.known_unit);
+        self.is_local = sampled.is_local;
         self.is_unit_by_form = sampled.is_unit_by_form && self.known_unit.is_some();
         self.has_fraction = evidence.has_fraction();
         // Seconds with a fraction follow the W3C draft, whereas IIS writes whole ms.
@@ -148,6 +163,7 @@ impl W3c {
             self.software.clone_from(&before.software);
         }
         if self.fields == before.fields || is_sure {
+            self.is_local |= before.is_local && self.software == before.software;
             let is_next = |day: &(i64, i64)| is_sure || self.is_next_hour(*day, lines);
             self.day = before.day.filter(is_next);
             // A unit that followed from fractions does not apply to whole numbers.
@@ -173,6 +189,8 @@ impl W3c {
         next = W3c {
             fields: self.fields.clone(),
             has_durations: self.has_durations,
+            is_local: self.is_local,
+            duration_field: self.duration_field.clone(),
             known_unit: self.known_unit.filter(|_| !self.is_unit_by_form),
             ..W3c::new(self.zone.clone(), self.unit)
         };
@@ -204,6 +222,9 @@ impl W3c {
         }
         match self.parse(line) {
             Some(W3cLine::Request(entry)) => {
+                if self.has_durations {
+                    self.timed.add(entry.duration_ns);
+                }
                 sink(&entry);
                 LineKind::Entry
             }
@@ -222,7 +243,13 @@ impl W3c {
             self.lacks_header = false;
             let is_duration =
                 |f: &W3cField| matches!(f, W3cField::Duration | W3cField::DurationIn(_));
-            self.has_durations |= self.fields.iter().any(is_duration);
+            let index = self.fields.iter().position(is_duration);
+            self.has_durations |= index.is_some();
+            if let Some(name) = index.and_then(|index| words(names).nth(index))
+                && self.duration_field.is_empty()
+            {
+                self.duration_field = printable(name);
+            }
             let has = |prefix: &[u8]| {
                 words(names).any(|name| name.to_ascii_lowercase().starts_with(prefix))
             };
@@ -241,11 +268,12 @@ impl W3c {
                 self.is_unit_by_form = false;
             }
             self.known_unit = unit_of_software(line).or(self.known_unit.filter(|_| !is_other));
+            self.is_local = memchr::memmem::find(line, b"WebLogic").is_some();
             self.software = line.to_vec();
         } else if let Some(date) = line
             .strip_prefix(b"#Date:")
             .or(line.strip_prefix(b"#Start-Date:"))
-            && let Some((time, _)) = iso(date.trim_ascii())
+            && let Some((time, _)) = date.trim_ascii().get(..19).and_then(iso)
         {
             self.day = Some((time - time.rem_euclid(DAY), time.rem_euclid(DAY)));
         }
@@ -258,6 +286,7 @@ impl W3c {
         let mut entry = Entry::default();
         let (mut date, mut time): (&[u8], &[u8]) = (b"", b"");
         let (mut local_date, mut local_time): (&[u8], &[u8]) = (b"", b"");
+        let mut duration: &[u8] = b"";
         let mut values = words(line);
         for field in &self.fields {
             let word = values.next()?;
@@ -274,12 +303,16 @@ impl W3c {
                 }
                 W3cField::Bytes => entry.bytes = number(word).unwrap_or(0),
                 W3cField::Agent => entry.agent = word,
-                W3cField::DurationIn(unit) => entry.duration_ns = scaled(word, *unit),
+                W3cField::DurationIn(unit) => {
+                    duration = word;
+                    entry.duration_ns = scaled(word, *unit);
+                }
                 W3cField::Duration => {
                     let known_unit = self.unit.or(self.known_unit);
+                    duration = word;
                     entry.duration_ns = scaled(word, known_unit.unwrap_or(self.possible[0]));
-                    if known_unit.is_none() {
-                        self.has_assumed = true;
+                    if self.unit.is_some() || known_unit.is_none() {
+                        self.has_assumed |= entry.duration_ns.is_some() && known_unit.is_none();
                         entry
                             .duration_ns
                             .into_iter()
@@ -295,6 +328,15 @@ impl W3c {
         if entry.target == b"-" {
             return Some(W3cLine::Connection);
         }
+        if entry.duration_ns.is_none() && !matches!(duration, b"" | b"-") {
+            self.unparsed += 1;
+            if self.unparsed_example.is_empty() {
+                self.unparsed_example = crate::tally::name(&printable(duration));
+            }
+        }
+        if self.is_local && local_date.is_empty() {
+            (local_date, local_time) = (std::mem::take(&mut date), time);
+        }
         match (date, time, local_date, local_time) {
             ([_, ..], time, ..) => {
                 let utc = seconds(date, time)?;
@@ -308,7 +350,14 @@ impl W3c {
             (_, time @ [_, ..], ..) => {
                 let clock = seconds(b"1970-01-01", time)?;
                 entry.time_s = self.time_of_day(clock);
-                entry.offset_s = entry.time_s.map_or(0, |utc| self.zone.offset_at(utc));
+                if self.is_local
+                    && let Some(local) = entry.time_s
+                {
+                    entry.offset_s = self.zone.offset_of_local(local);
+                    entry.time_s = Some(local - i64::from(entry.offset_s));
+                } else {
+                    entry.offset_s = entry.time_s.map_or(0, |utc| self.zone.offset_at(utc));
+                }
             }
             _ => self.lacks_days = true,
         }
@@ -336,17 +385,19 @@ impl W3c {
 
     /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
-        let is_doubted = self.check.is_contradicted();
         let is_open = self.has_assumed && self.possible.len() > 1;
         let unit = self.known_unit.unwrap_or(self.possible[0]);
-        let assumption = if is_doubted {
-            doubted_unit("time-taken", unit)
-        } else if is_open {
-            assumed_unit("time-taken", unit, &self.possible)
-        } else {
-            return Vec::new();
+        let about_unit = match self.unit {
+            Some(unit) => absurd_unit(&self.check, "time-taken", unit),
+            None => contradiction(&self.check, "time-taken", unit)
+                .or_else(|| is_open.then(|| assumed_unit("time-taken", unit, &self.possible))),
         };
-        vec![assumption]
+        let unparsed = (self.unparsed > 0).then(|| LogAssumption::UnparsedDurations {
+            field: self.duration_field.clone(),
+            example: self.unparsed_example.clone(),
+            requests: self.unparsed,
+        });
+        unparsed.into_iter().chain(about_unit).collect()
     }
 
     /// Returns advice about data that is derived or missing.
@@ -360,6 +411,9 @@ impl W3c {
         }
         if !self.has_durations {
             advice.push(LogAdvice::NoTimeTaken);
+        }
+        if self.unparsed == 0 {
+            advice.extend(self.timed.advice(&self.duration_field));
         }
         if self.connections > 0 {
             advice.push(LogAdvice::ConnectionLines {
@@ -549,7 +603,7 @@ mod tests {
         assert_eq!(duration_of("0.020", "2000", b""), (in_s, true));
     }
 
-    /// The fields of lines above the first `#Fields:` line are those of the previous file, if any.
+    /// Lines above the first `#Fields:` line have the fields of the previous file, if any.
     #[test]
     fn a_fields_line_applies_only_to_the_lines_below_it() {
         const LINE: &str = "2026-05-01 10:00:00 /a 200 78\n";
@@ -623,6 +677,70 @@ mod tests {
         assert_eq!(tomcat, [Some(100_000_000); 2]);
         assert_eq!(durations("SGOS 6.7.4.1", "7")[1], Some(7_000_000));
         assert_eq!(durations("Another 1.0", "0.1")[0], Some(100_000_000));
+    }
+
+    /// Reads all lines, and returns the first time, the assumptions and the advice.
+    fn facts(log: &str, zone: Zone) -> (Option<i64>, Vec<LogAssumption>, Vec<LogAdvice>) {
+        let lines: Vec<&[u8]> = log.lines().map(str::as_bytes).collect();
+        let mut w3c = W3c::new(zone, None);
+        w3c.sample(&lines);
+        let mut first = None;
+        for line in lines {
+            w3c.line(line, &mut |e: &Entry| first = first.or(e.time_s));
+        }
+        let mut assumptions = w3c.assumptions();
+        assumptions.extend(super::super::zone_assumptions(&w3c.zone));
+        (first, assumptions, w3c.advice())
+    }
+
+    /// WebLogic, WebServerLogMBean: LogTimeInGMT is false by default.
+    #[test]
+    fn weblogic_writes_local_times() {
+        let log = |date: &str| {
+            format!(
+                "#Version: 1.0\n#Fields: {date}time cs-method cs-uri sc-status bytes time-taken\n\
+                 #Software: WebLogic\n#Start-Date: 2026-05-01 10:00:00\n"
+            )
+        };
+        let with_date = log("date ") + "2026-05-01\t10:00:00\tGET\t/a\t200\t5\t0.010\n";
+        let without = log("") + "10:00:00\tGET\t/a\t200\t5\t0.010\n";
+        for log in [&with_date, &without] {
+            let (time_s, assumptions, _) = facts(log, Zone::default());
+            assert_eq!(
+                (time_s, &assumptions[..]),
+                (Some(T), &[LogAssumption::NoZone][..])
+            );
+            let berlin = Zone::named("Europe/Berlin").expect("a zone");
+            let (time_s, assumptions, _) = facts(log, berlin);
+            assert_eq!((time_s, &assumptions[..]), (Some(T - 7_200), &[][..]));
+        }
+        let other = with_date.replace("WebLogic", "Apache Tomcat/10.1.24");
+        assert_eq!(facts(&other, Zone::default()).1, []);
+    }
+
+    #[test]
+    fn durations_that_are_missing_or_cannot_be_parsed_are_reported() {
+        let log = |name: &str, value: &str| {
+            let log = format!(
+                "#Fields: date time cs-uri-stem sc-status {name}\n{}",
+                format!("2026-05-01 10:00:00 /a 200 {value}\n").repeat(20)
+            );
+            let (_, assumptions, advice) = facts(&log, Zone::default());
+            (assumptions, advice)
+        };
+        for name in ["time-taken", "time-taken-ms"] {
+            let field: String = name.into();
+            let empty = LogAdvice::NoDurationValues {
+                field: field.clone(),
+            };
+            assert_eq!(log(name, "-"), (vec![], vec![empty]));
+            let unparsed = LogAssumption::UnparsedDurations {
+                field,
+                example: "0,250".into(),
+                requests: 20,
+            };
+            assert_eq!(log(name, "0,250"), (vec![unparsed], vec![]));
+        }
     }
 
     /// HTTP.sys: a connection that timed out before a request.

@@ -8,19 +8,28 @@
 //! Source: Docker, *JSON File logging driver*; Kubernetes, *CRI logging format*; systemd,
 //! *Journal Export Formats*, journalctl `-o json`.
 
+use super::json_wrapper::{origin, outer_time_s};
 use super::wrapper::{DockerLines, Wrapper};
 use super::{FormatKind, Hints, LogFormat, LogReader, find};
 use crate::entry::{Entry, LineKind};
 use crate::time::iso;
-use lab_model::{FieldRole, LogAdvice};
+use lab_model::{FieldRole, LogAdvice, LogAssumption};
 use serde::Deserialize;
+use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The maximum number of containers and streams whose lines are read separately.
+const MAX_SOURCES: usize = 64;
 
 /// A reader of wrapped lines.
 #[derive(Clone, Debug)]
 pub struct WrappedLog {
     wrapping: Wrapping,
     pub inner: LogReader,
+    /// The readers of the containers and streams, if a statement can have multiple lines. Other
+    /// formats are read with `inner`.
+    by_source: BTreeMap<Vec<u8>, LogReader>,
     /// True if a request has the time of its outer line.
     uses_outer_time: bool,
 }
@@ -30,6 +39,8 @@ pub struct WrappedLog {
 enum Wrapping {
     /// JSON of Docker, Cloud Logging or the journal.
     Json(DockerLines),
+    /// JSON of a log shipper.
+    Shipper,
     /// Text before each line.
     Text(Wrapper),
 }
@@ -43,6 +54,20 @@ enum Unwrapping<'l> {
 }
 
 impl Wrapping {
+    /// Returns the container and the stream of a line. Empty if unknown.
+    fn source(&self, line: &[u8]) -> Vec<u8> {
+        match self {
+            Wrapping::Json(_) | Wrapping::Shipper => {
+                let Ok(wrapped) = serde_json::from_slice::<Value>(line) else {
+                    return Vec::new();
+                };
+                let stream = wrapped.get("stream").and_then(Value::as_str);
+                format!("{} {}", origin(&wrapped), stream.unwrap_or_default()).into_bytes()
+            }
+            Wrapping::Text(wrapper) => wrapper.source(line).to_vec(),
+        }
+    }
+
     /// Removes the outer format of a line.
     fn unwrap<'l>(&mut self, line: &'l [u8]) -> Unwrapping<'l> {
         match self {
@@ -57,6 +82,10 @@ impl Wrapping {
                 };
                 text.map_or(Unwrapping::Part, Unwrapping::Text)
             }
+            Wrapping::Shipper => match shipped_text(line) {
+                Some(text) => Unwrapping::Text(text.into_bytes().into()),
+                None => Unwrapping::NotWrapped,
+            },
             Wrapping::Text(wrapper) => match wrapper.unwrap(line) {
                 None => Unwrapping::Part,
                 Some(unwrapped) if unwrapped.source.is_empty() => Unwrapping::NotWrapped,
@@ -68,7 +97,7 @@ impl Wrapping {
     /// Returns the outer time of a line, in seconds since 1970.
     fn time_s(&self, line: &[u8]) -> Option<i64> {
         match self {
-            Wrapping::Json(_) => json_time_s(line),
+            Wrapping::Json(_) | Wrapping::Shipper => json_time_s(line),
             Wrapping::Text(_) => {
                 let end = memchr::memchr(b' ', line)?;
                 let (local_s, offset_s) = iso(&line[..end])?;
@@ -79,7 +108,7 @@ impl Wrapping {
 
     fn words(&self) -> &'static str {
         match self {
-            Wrapping::Json(_) => "wrapped in JSON",
+            Wrapping::Json(_) | Wrapping::Shipper => "wrapped in JSON",
             Wrapping::Text(_) => "after the prefix of a container",
         }
     }
@@ -92,12 +121,24 @@ pub fn find_wrapped(lines: &[&[u8]], hints: &Hints) -> Option<Result<LogFormat, 
     let prefix = Wrapper::detect(lines);
     let prefix = prefix.is_present().then_some(Wrapping::Text(prefix));
     let wrapping = prefix.unwrap_or_else(|| Wrapping::Json(DockerLines::default()));
+    find_within(wrapping, lines, hints).or_else(|| {
+        // Messages of an application are in the same field, too.
+        let found = find_within(Wrapping::Shipper, lines, hints)?;
+        found.is_ok().then_some(found)
+    })
+}
+
+fn find_within(
+    wrapping: Wrapping,
+    lines: &[&[u8]],
+    hints: &Hints,
+) -> Option<Result<LogFormat, String>> {
     let mut probe = wrapping.clone();
     let mut texts = Vec::new();
     let mut wrapped = 0;
     for line in lines {
         match probe.unwrap(line) {
-            Unwrapping::Text(text) => texts.push(text),
+            Unwrapping::Text(text) => texts.push((*line, text)),
             Unwrapping::Part => {}
             Unwrapping::NotWrapped => continue,
         }
@@ -106,14 +147,14 @@ pub fn find_wrapped(lines: &[&[u8]], hints: &Hints) -> Option<Result<LogFormat, 
     if wrapped * 2 <= lines.len() {
         return None;
     }
-    let begin = texts.join(&b'\n');
-    let reader = match find(&begin, hints) {
-        Ok(LogFormat::Lines(inner)) => inner,
-        Ok(LogFormat::Document(_)) => {
-            return Some(Err("unknown format: a document is wrapped in lines".into()));
-        }
+    let mut reader = match inner_reader(&texts, hints) {
+        Ok(reader) => reader,
         Err(error) => return Some(Err(error)),
     };
+    if has_long_entries(&reader) {
+        texts.sort_by_cached_key(|(line, _)| wrapping.source(line));
+        reader = inner_reader(&texts, hints).unwrap_or(reader);
+    }
     // A query has multiple lines, and lines of other containers can be between them.
     let can_interleave = matches!(&wrapping, Wrapping::Text(wrapper) if wrapper.has_names());
     if can_interleave && matches!(reader.kind, FormatKind::SlowLog(_)) {
@@ -122,6 +163,24 @@ pub fn find_wrapped(lines: &[&[u8]], hints: &Hints) -> Option<Result<LogFormat, 
     Some(Ok(LogFormat::Lines(Box::new(wrapped_reader(
         wrapping, *reader,
     )))))
+}
+
+/// Detects the format inside wrapped lines from their texts.
+fn inner_reader(texts: &[(&[u8], Cow<'_, [u8]>)], hints: &Hints) -> Result<Box<LogReader>, String> {
+    let texts: Vec<&[u8]> = texts.iter().map(|(_, text)| &text[..]).collect();
+    match find(&texts.join(&b'\n'), hints)? {
+        LogFormat::Lines(inner) => Ok(inner),
+        LogFormat::Document(_) => Err("unknown format: a document is wrapped in lines".into()),
+    }
+}
+
+/// Returns true if an entry can have multiple lines, between which lines of other containers and
+/// streams can be.
+fn has_long_entries(reader: &LogReader) -> bool {
+    matches!(
+        reader.kind,
+        FormatKind::SlowLog(_) | FormatKind::Postgresql(_)
+    )
 }
 
 fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
@@ -133,6 +192,7 @@ fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
         kind: FormatKind::Wrapped(Box::new(WrappedLog {
             wrapping,
             inner,
+            by_source: BTreeMap::new(),
             uses_outer_time: false,
         })),
     }
@@ -141,13 +201,17 @@ fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
 impl WrappedLog {
     /// Parses a line, whose text can have multiple lines, and passes its entries to `sink`.
     ///
-    /// An entry without a time has that of the outer line.
+    /// An entry without a time gets the time of the outer line.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let text = match self.wrapping.unwrap(line) {
             Unwrapping::Text(text) => text,
             Unwrapping::Part => return LineKind::Other,
             Unwrapping::NotWrapped if line.is_empty() => return LineKind::Other,
             Unwrapping::NotWrapped => return LineKind::Malformed,
+        };
+        let reader = match has_long_entries(&self.inner) {
+            true => reader_of(self.wrapping.source(line), &self.inner, &mut self.by_source),
+            false => &mut self.inner,
         };
         let (wrapping, uses_outer_time) = (&self.wrapping, &mut self.uses_outer_time);
         // Without `dyn`, each level of wrapping would be compiled on its own, without end.
@@ -159,7 +223,7 @@ impl WrappedLog {
         };
         let mut kind = LineKind::Other;
         for line in text.trim_ascii_end().split(|&byte| byte == b'\n') {
-            kind = match (kind, self.inner.line(line, &mut &mut *sink)) {
+            kind = match (kind, reader.line(line, &mut &mut *sink)) {
                 (LineKind::Entry, _) | (_, LineKind::Entry) => LineKind::Entry,
                 (LineKind::Malformed, _) | (_, LineKind::Malformed) => LineKind::Malformed,
                 _ => LineKind::Other,
@@ -168,16 +232,65 @@ impl WrappedLog {
         kind
     }
 
+    /// Returns the readers of all containers and streams.
+    fn readers(&self) -> impl Iterator<Item = &LogReader> {
+        let inner = self.by_source.is_empty().then_some(&self.inner);
+        inner.into_iter().chain(self.by_source.values())
+    }
+
+    /// Passes the last entries to `sink`, and returns the number of truncated records.
+    pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) -> u64 {
+        let sink: &mut dyn FnMut(&Entry) = sink;
+        let readers = std::iter::once(&mut self.inner).chain(self.by_source.values_mut());
+        readers.map(|reader| reader.end(&mut &mut *sink)).sum()
+    }
+
+    /// Returns the assumptions about the lines so far.
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
+        let mut all = Vec::new();
+        for assumption in self.readers().flat_map(LogReader::assumptions) {
+            if !all.contains(&assumption) {
+                all.push(assumption);
+            }
+        }
+        all
+    }
+
     /// Returns the advice of the inner format.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let is_missing_time = |advice: &LogAdvice| {
             let role = FieldRole::Time;
             matches!(advice, LogAdvice::FieldMissing { role: missing, .. } if *missing == role)
         };
-        let mut advice = self.inner.advice();
+        let mut advice = Vec::new();
+        for given in self.readers().flat_map(LogReader::advice) {
+            given.add_to(&mut advice);
+        }
+        // A stream without statements, such as that of the error log, is not the whole log.
+        let is_empty = |advice: &LogAdvice| {
+            matches!(
+                advice,
+                LogAdvice::NoSlowStatements | LogAdvice::NoStatements
+            )
+        };
+        let has_statements = |reader: &LogReader| !reader.advice().iter().any(is_empty);
+        let is_partly_empty = self.readers().any(has_statements);
+        advice.retain(|advice| !(is_partly_empty && is_empty(advice)));
         advice.retain(|advice| !(self.uses_outer_time && is_missing_time(advice)));
         advice
     }
+}
+
+/// Returns the reader of a source, a copy of `new` for its first line. If there are too many sources,
+/// some share a reader.
+fn reader_of<'r>(
+    source: Vec<u8>,
+    new: &LogReader,
+    readers: &'r mut BTreeMap<Vec<u8>, LogReader>,
+) -> &'r mut LogReader {
+    let has_room = readers.len() < MAX_SOURCES || readers.contains_key(&source);
+    let source = if has_room { source } else { Vec::new() };
+    readers.entry(source).or_insert_with(|| new.clone())
 }
 
 /// The text in a JSON line.
@@ -213,21 +326,19 @@ fn json_text(line: &[u8]) -> Option<JsonText<'_>> {
     }
 }
 
-/// Returns Docker's time or the journal's, in seconds since 1970.
+/// Extracts the line of a log from the JSON of CloudWatch, Filebeat, Fluent Bit, Loki and Vector.
+fn shipped_text(line: &[u8]) -> Option<String> {
+    const TEXTS: [&str; 4] = ["message", "line", "msg", "_raw"];
+    let object: serde_json::Value = serde_json::from_slice(line).ok()?;
+    let original = object.get("event").and_then(|event| event.get("original"));
+    let mut texts = TEXTS.iter().filter_map(|name| object.get(name));
+    let text = original.or_else(|| texts.find(|text| text.is_string()))?;
+    Some(text.as_str()?.to_string())
+}
+
+/// Returns the time that the collector wrote, in seconds since 1970.
 fn json_time_s(line: &[u8]) -> Option<i64> {
-    #[derive(Deserialize)]
-    struct Times<'l> {
-        #[serde(borrow)]
-        time: Option<Cow<'l, str>>,
-        #[serde(borrow, rename = "__REALTIME_TIMESTAMP")]
-        journal_us: Option<Cow<'l, str>>,
-    }
-    let times: Times = serde_json::from_slice(line).ok()?;
-    let journal_us = times.journal_us.and_then(|us| us.parse::<i64>().ok());
-    journal_us.map(|us| us.div_euclid(1_000_000)).or_else(|| {
-        let (local_s, offset_s) = iso(times.time?.as_bytes())?;
-        Some(local_s - i64::from(offset_s?))
-    })
+    outer_time_s(&serde_json::from_slice(line).ok()?)
 }
 
 #[cfg(test)]
@@ -315,7 +426,67 @@ mod tests {
         }
     }
 
-    /// Docker splits lines after 16 KiB, the runtimes of Kubernetes mostly too.
+    #[test]
+    fn lines_of_shippers_are_unwrapped() {
+        for (head, tail) in [
+            (
+                r#"{"timestamp":1777629600000,"message":""#,
+                r#"","ingestionTime":1}"#,
+            ),
+            (
+                r#"{"timestamp":"2026-05-01T10:00:00Z","file":"/var/log/nginx/access.log","message":""#,
+                r#""}"#,
+            ),
+            (
+                r#"{"@timestamp":"2026-05-01T10:00:00Z","message":""#,
+                r#"","log":{"file":{"path":"/var/log/nginx/access.log"},"offset":1},"agent":{"type":"filebeat"}}"#,
+            ),
+            (
+                r#"{"labels":{"app":"x"},"line":""#,
+                r#"","timestamp":"2026-05-01T10:00:00Z"}"#,
+            ),
+            (
+                r#"{"@timestamp":"2026-05-01T10:00:00Z","event":{"original":""#,
+                r#""}}"#,
+            ),
+        ] {
+            let (found, words) = read(|i| format!("{head}{ACCESS}{i}{tail}"), &Hints::default());
+            assert_eq!(found[0], (Some(T), Some(100_000_000), 200), "{head}");
+            assert!(
+                words.starts_with("common") && words.ends_with("wrapped in JSON"),
+                "{words}"
+            );
+            let (found, _) = read(|_| format!("{head}{JSON}{tail}"), &Hints::default());
+            assert_eq!(found[0], (Some(T), Some(12_000_000), 200), "{head}");
+        }
+        // An application's messages are not lines of an access log.
+        let messages = "{\"message\":\"started\",\"level\":\"info\"}\n".repeat(20);
+        let error = find(messages.as_bytes(), &Hints::default()).expect_err("no log");
+        assert!(error.contains("Its lines are JSON"), "{error}");
+    }
+
+    /// The combined log format would accept the prefix as a host.
+    #[test]
+    fn parts_of_a_combined_line_are_joined() {
+        let access = ACCESS.replace('\\', "");
+        let (begin, end) = access.split_at(60);
+        let prefix = |part: char| format!("2026-05-01T10:00:00.123456789Z stdout {part} ");
+        let whole = format!("{}{access}0\n", prefix('F'));
+        let split = format!("{}{begin}\n{}{end}0\n", prefix('P'), prefix('F'));
+        let log = format!("{}{}{}", whole.repeat(10), split.repeat(3), whole.repeat(7));
+        let format = find(log.as_bytes(), &Hints::default());
+        let Ok(LogFormat::Lines(mut reader)) = format else {
+            panic!("{format:?}");
+        };
+        let mut found = Vec::new();
+        for line in log.lines() {
+            let kind = reader.line(line.as_bytes(), &mut |e: &Entry| found.push(e.duration_ns));
+            assert_ne!(kind, LineKind::Malformed, "{line}");
+        }
+        assert_eq!(found, [Some(100_000_000); 20]);
+    }
+
+    /// Docker splits lines after 16 KiB. Most Kubernetes container runtimes do, too.
     #[test]
     fn parts_of_a_line_are_joined_by_stream() {
         let (begin, end) = JSON.split_at(20);

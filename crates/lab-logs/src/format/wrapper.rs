@@ -5,13 +5,16 @@
 //! `kubectl logs --prefix`, and *CRI logging format*: a time, the stream, and `F` for a full line or
 //! `P` for a part of a line.
 
-use super::prefix_time::local_time;
+use super::prefix_time::{HeadTime, local_time};
 use memchr::memmem::find;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The maximum length of a line that arrives in parts, in bytes.
 const MAX_PARTIAL: usize = 16 << 20;
+/// The maximum number of lines that arrive in parts at the same time, and their total length in bytes.
+const MAX_SOURCES: usize = 1_000;
+const MAX_PARTIALS: usize = 64 << 20;
 /// The length of a part in Docker's JSON, in bytes. Replaced invalid UTF-8 can make it longer.
 const DOCKER_PART: usize = 16 << 10;
 
@@ -31,13 +34,19 @@ enum WrapperForm {
 pub struct UnwrappedLine<'l> {
     /// The container or the stream. Empty if the line has no wrapper.
     pub source: &'l [u8],
+    /// The time that the container runtime wrote.
+    pub time: HeadTime<'l>,
     /// The line that the program wrote.
     pub text: Cow<'l, [u8]>,
 }
 
 /// The beginnings of lines that arrive in parts, by source.
 #[derive(Clone, Debug, Default)]
-struct LineParts(HashMap<Vec<u8>, Vec<u8>>);
+struct LineParts {
+    partial: HashMap<Vec<u8>, Vec<u8>>,
+    /// The total length of the beginnings, in bytes.
+    bytes: usize,
+}
 
 /// Removes the wrappers of a log's lines.
 #[derive(Clone, Debug, Default)]
@@ -65,13 +74,20 @@ impl LineParts {
         is_part: bool,
     ) -> Option<Cow<'l, [u8]>> {
         if is_part {
-            let partial = self.0.entry(source.to_vec()).or_default();
+            if self.partial.len() >= MAX_SOURCES || self.bytes > MAX_PARTIALS {
+                self.partial.clear();
+                self.bytes = 0;
+            }
+            let partial = self.partial.entry(source.to_vec()).or_default();
             let room = MAX_PARTIAL.saturating_sub(partial.len());
-            partial.extend(&text[..text.len().min(room)]);
+            let text = &text[..text.len().min(room)];
+            partial.extend(text);
+            self.bytes += text.len();
             return None;
         }
-        Some(match self.0.remove(source) {
+        Some(match self.partial.remove(source) {
             Some(mut begin) => {
+                self.bytes -= begin.len();
                 begin.extend_from_slice(&text);
                 begin.into()
             }
@@ -81,17 +97,13 @@ impl LineParts {
 }
 
 impl DockerLines {
-    /// Adds the parts before `text`, the value of `log`. Returns `None` if the rest of the line
-    /// follows.
-    pub fn join<'l>(&mut self, stream: &str, text: Cow<'l, [u8]>) -> Option<Cow<'l, [u8]>> {
+    /// Adds the parts before `text`, the value of `log`, of a container's stream. Returns `None` if
+    /// the rest of the line follows.
+    pub fn join<'l>(&mut self, source: &str, text: Cow<'l, [u8]>) -> Option<Cow<'l, [u8]>> {
         let is_end = text.ends_with(b"\n");
         self.has_line_ends |= is_end;
-        let source = match stream {
-            "stderr" => b"stderr",
-            _ => b"stdout",
-        };
         let is_part = self.has_line_ends && !is_end && text.len() >= DOCKER_PART;
-        self.parts.join(source, text, is_part)
+        self.parts.join(source.as_bytes(), text, is_part)
     }
 }
 
@@ -154,10 +166,21 @@ impl Wrapper {
         matches!(self.form, Some(WrapperForm::Service | WrapperForm::Pod))
     }
 
+    /// Returns true if the lines can be parts of longer lines.
+    pub fn can_split_lines(&self) -> bool {
+        self.form == Some(WrapperForm::Cri)
+    }
+
     /// Returns the text of a line. The text is incomplete if the line is a part of another line.
     pub fn text<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         let split = self.form.and_then(|form| form.split(line));
         split.map_or(line, |(_, text, _)| text)
+    }
+
+    /// Returns the container or the stream of a line. Empty if the line has no wrapper.
+    pub fn source<'l>(&self, line: &'l [u8]) -> &'l [u8] {
+        let split = self.form.and_then(|form| form.split(line));
+        split.map_or(b"", |(source, _, _)| source)
     }
 
     /// Removes the wrapper of a line. Returns `None` if the rest of the line follows.
@@ -166,10 +189,15 @@ impl Wrapper {
         let Some((source, text, is_part)) = split else {
             return Some(UnwrappedLine {
                 source: b"",
+                time: HeadTime::None,
                 text: line.into(),
             });
         };
         let text = self.parts.join(source, text.into(), is_part)?;
-        Some(UnwrappedLine { source, text })
+        let time = match self.form {
+            Some(WrapperForm::Cri) => local_time(line).map_or(HeadTime::None, |(time, _)| time),
+            _ => HeadTime::None,
+        };
+        Some(UnwrappedLine { source, time, text })
     }
 }

@@ -89,7 +89,11 @@ fn answer(log: &Analyses) -> Answer {
     findings.extend(when::busiest(log));
     findings.extend(pages::orders_finding(ranking));
     findings.truncate(Answer::MAX_FINDINGS + first_facts);
-    let too_short = ranking.interval.is_none().then_some(LogsFinding::TooShort);
+    let too_short = match log.analysis.hours.is_empty() {
+        true => LogsFinding::NoTimes,
+        false => LogsFinding::TooShort,
+    };
+    let too_short = ranking.interval.is_none().then_some(too_short);
     let open = too_short.into_iter().chain(when::too_few_weeks(log));
     // A load run measures pages, not the statements of a database.
     let no_capacity =
@@ -136,17 +140,26 @@ fn without_status(analysis: &LogAnalysis) -> Option<LogsFinding> {
     analysis::is_notable(requests, of).then_some(LogsFinding::WithoutStatus { requests, of })
 }
 
-/// Returns a finding on requests without a duration, if there are only a few. Many are an
-/// assumption.
+/// Returns a finding on requests without a duration, if there are only a few. If there are many, an
+/// assumption reports them.
 fn without_duration(analysis: &LogAnalysis) -> Option<LogsFinding> {
     let all = gate::together(analysis);
-    let (requests, of) = (all.requests.saturating_sub(all.timed), all.requests);
-    let is_page = all.kind == PageKind::Page;
-    let is_such = is_page && requests > 0 && all.timed > 0 && !analysis::is_notable(requests, of);
-    is_such.then_some(LogsFinding::WithoutDuration { requests, of })
+    let (missing, of) = gate::untimed(&all);
+    let is_such = missing > 0 && all.timed > 0 && !analysis::is_notable(missing, of);
+    let finding = match all.kind {
+        PageKind::Query => LogsFinding::UntimedStatements {
+            statements: missing,
+            of,
+        },
+        _ => LogsFinding::WithoutDuration {
+            requests: missing,
+            of,
+        },
+    };
+    is_such.then_some(finding)
 }
 
-/// Returns a finding on durations that are whole seconds, if all of them are.
+/// Returns a finding if all durations are whole seconds.
 fn whole_seconds(analysis: &LogAnalysis) -> Option<LogsFinding> {
     const S: u64 = 1_000_000_000;
     let all = gate::together(analysis);
@@ -186,6 +199,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
     };
     let mut pages = analysis.pages.iter();
     let has_long = pages.any(|page| page.max_ns > Counts::MAX_NS);
+    let is_sum_capped = gate::together(analysis).total_ns == u64::MAX;
     let found = [
         malformed(analysis),
         (lines.too_long > 0).then_some(too_long),
@@ -194,7 +208,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
         without_status(analysis),
         without_duration(analysis),
         whole_seconds(analysis),
-        has_long.then_some(LogsFinding::LongDurations),
+        has_long.then_some(LogsFinding::LongDurations { is_sum_capped }),
     ];
     let mut section = Section::new("Warnings");
     let warnings = found.into_iter().flatten().chain(advice(analysis));

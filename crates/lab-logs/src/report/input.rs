@@ -70,7 +70,7 @@ pub(super) fn tone(finding: &LogsFinding) -> Tone {
         | LogsFinding::WholeSeconds { .. }
         | LogsFinding::WholeSecondsOfStatements
         | LogsFinding::WithoutStatus { .. }
-        | LogsFinding::LongDurations
+        | LogsFinding::LongDurations { .. }
         | LogsFinding::Advice { .. }
         | LogsFinding::StatementsOutside { .. }
         | LogsFinding::SharedIds { .. }

@@ -135,13 +135,18 @@ pub fn orders_finding(ranking: &PageRanking) -> Option<LogsFinding> {
     }
     let first = ranking.pages.first()?;
     let used = ranking.pages.iter().find(|r| r.by_requests == 1)?;
+    let same = ranking
+        .pages
+        .iter()
+        .filter(|r| r.page.requests == used.page.requests);
+    let is_alone = same.count() == 1;
     let slowest = ranking.pages.iter().find(|r| r.by_mean == Some(1))?;
     let saving = ranking
         .pages
         .iter()
         .max_by(|a, b| a.saving.total_cmp(&b.saving))?;
     Some(LogsFinding::Orders {
-        most_used: used.page.name.clone(),
+        most_used: is_alone.then(|| used.page.name.clone()),
         slowest: slowest.page.name.clone(),
         slowest_mean_ns: slowest.page.mean_ns().unwrap_or(0.0),
         most_time: first.page.name.clone(),

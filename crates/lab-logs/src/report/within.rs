@@ -26,12 +26,36 @@ fn time_fraction(within: &QueryWithin) -> Option<f64> {
     is_known.then(|| within.total_ns as f64 / within.page_ns as f64)
 }
 
+/// Returns the statement of a phase of the extended protocol, such as `parse: SELECT …`.
+fn without_phase(query: &str) -> &str {
+    let phase = query.strip_prefix("parse: ");
+    phase.or(query.strip_prefix("bind: ")).unwrap_or(query)
+}
+
+/// Adds the time of the phases of the extended protocol to that of their statements.
+fn with_phases(analysis: &LogAnalysis) -> Vec<QueryWithin> {
+    let mut all: Vec<QueryWithin> = Vec::new();
+    let is_phase = |within: &&QueryWithin| without_phase(&within.query) != within.query;
+    let (phases, statements): (Vec<_>, Vec<_>) = analysis.within.iter().partition(is_phase);
+    all.extend(statements.into_iter().cloned());
+    for phase in phases {
+        let statement = without_phase(&phase.query);
+        let mut same = all.iter_mut();
+        match same.find(|w| w.page == phase.page && w.query == statement) {
+            Some(within) => within.total_ns = within.total_ns.saturating_add(phase.total_ns),
+            None => all.push(QueryWithin {
+                query: statement.into(),
+                ..phase.clone()
+            }),
+        }
+    }
+    all
+}
+
 /// Returns the query that takes the most time among the queries that run in a loop.
 pub fn finding(analysis: &LogAnalysis) -> Option<LogsFinding> {
-    let looped = analysis
-        .within
-        .iter()
-        .filter(|within| per_request(within) >= MIN_LOOP);
+    let all = with_phases(analysis);
+    let looped = all.iter().filter(|within| per_request(within) >= MIN_LOOP);
     let most = looped.max_by_key(|within| (within.total_ns, within.executions))?;
     Some(LogsFinding::RepeatedQuery {
         page: most.page.clone(),
@@ -49,12 +73,19 @@ pub fn not_joined(analysis: &LogAnalysis) -> Vec<LogsFinding> {
         outside: statements,
         shared: requests,
         crowded: ids,
+        unmatched,
         ..
     } = analysis.coverage;
     let outside = (statements > 0).then_some(LogsFinding::StatementsOutside { statements });
     let shared = (requests > 0).then_some(LogsFinding::SharedIds { requests });
     let crowded = (ids > 0).then_some(LogsFinding::CrowdedIds { ids });
-    [outside, shared, crowded].into_iter().flatten().collect()
+    let unmatched = (unmatched > 0).then_some(LogsFinding::UnmatchedIds {
+        statements: unmatched,
+    });
+    [outside, shared, crowded, unmatched]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Builds the section on each page's queries, sorted by time.
@@ -117,6 +148,7 @@ mod tests {
             outside: 1,
             shared: 3,
             crowded: 2,
+            unmatched: 0,
         };
         assert_eq!(
             text(&analysis),
@@ -130,5 +162,29 @@ mod tests {
                 LogsFinding::CrowdedIds { ids: 2 },
             ]
         );
+    }
+
+    #[test]
+    fn phases_of_a_statement_are_named_by_the_statement() {
+        let within = |query: &str, total_ns| QueryWithin {
+            page: "/orders".into(),
+            query: query.into(),
+            requests: 10,
+            executions: 520,
+            total_ns,
+            page_ns: 1_000,
+        };
+        let all = vec![within("parse: SELECT ?", 300), within("SELECT ?", 200)];
+        for within in [all.clone(), all[..1].to_vec()] {
+            let found = finding(&LogAnalysis {
+                within: within.clone(),
+                ..LogAnalysis::default()
+            });
+            let time = 0.3 + 0.2 * (within.len() - 1) as f64;
+            let Some(LogsFinding::RepeatedQuery { query, share, .. }) = found else {
+                panic!("{found:?}");
+            };
+            assert_eq!((query.as_str(), share), ("SELECT ?", Some(time)));
+        }
     }
 }

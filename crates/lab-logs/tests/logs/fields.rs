@@ -129,8 +129,8 @@ fn nginx_writes_three_decimals_of_a_second() {
     };
     assert_eq!(nginx("0.251"), (251 * MS, false));
     assert_eq!(nginx("\"0.250\""), (250 * MS, false));
-    // A median of 250 s is implausible, and ms is the only other unit for fractions.
-    assert_eq!(nginx("250.5"), (250_500_000, false));
+    // A median of 250 s is unlikely, so that ms is assumed.
+    assert_eq!(nginx("250.5"), (250_500_000, true));
     // Three decimals suggest nginx, but the values do not.
     assert_eq!(nginx("250.512"), (250_512_000, true));
     assert!(nginx("2.5").1);
@@ -264,4 +264,118 @@ fn the_objects_of_an_array_can_be_in_lines() {
         panic!("requests");
     };
     assert!(reason.contains("jq -c '.[]'"), "{reason}");
+}
+
+/// Reads 30 lines, in which `MM` is the number of the line, with `--fields`.
+fn with_fields(line: &str, fields: &str) -> (Result<(), ReadError>, Vec<String>, Vec<LogAdvice>) {
+    let hints = Hints {
+        fields: lab_logs::FieldMap::new(fields).unwrap_or_default(),
+        ..Hints::default()
+    };
+    let (mut tally, mut log) = (Tally::new(Rules::default()), ServerLog::new("log", &hints));
+    let line = |n: usize| line.replace("MM", &format!("{n:02}")) + "\n";
+    let text: String = (0..30).map(line).collect();
+    let outcome = read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true);
+    log.close(&mut tally);
+    let facts = log.logs_read();
+    let analysis = tally.analysis(vec![log.source], log.lines);
+    let pages = analysis.pages.iter().map(|page| page.name.clone());
+    (outcome, pages.collect(), facts.advice)
+}
+
+#[test]
+fn a_log_file_or_a_constant_is_not_the_path() {
+    let line = |fields: &str| {
+        format!(r#"{{"time":"2026-05-01T10:MM:00Z","status":200,"duration_ms":5,{fields}}}"#)
+    };
+    for (fields, page, other) in [
+        (
+            r#""path":"/var/log/x.log","http":{"method":"GET","url":"/a"}"#,
+            "/a",
+            "path",
+        ),
+        (
+            r#""path":"C:\\logs\\u_ex.log","method":"GET","url":"https://h/a?b""#,
+            "/a",
+            "path",
+        ),
+        (
+            r#""path":"/var/log/x.log.1","method":"GET","uri_path":"/a""#,
+            "/a",
+            "path",
+        ),
+    ] {
+        let (_, pages, advice) = with_fields(&line(fields), "");
+        assert_eq!(pages, [page], "{fields}");
+        let is_named = |advice: &LogAdvice| matches!(advice, LogAdvice::PathField { other: name, .. } if name == other);
+        assert!(advice.iter().any(is_named), "{fields} {advice:?}");
+    }
+    // The first value of many lines.
+    let varying = r#""uri":"/","method":"GET","path":"/p-MM""#;
+    let (_, pages, advice) = with_fields(&line(varying), "");
+    assert_eq!((pages, advice.len()), (vec!["/p-{id}".to_string()], 1));
+    for (fields, page) in [
+        (
+            r#""path":"/graphql","method":"GET","url":"/graphql?q=MM""#,
+            "/graphql",
+        ),
+        (
+            r#""path":"/a","method":"GET","target":"http://10.0.0.MM:80""#,
+            "/a",
+        ),
+        (r#""path":"/a","method":"GET","endpoint":"users.MM""#, "/a"),
+        (r#""path":"/a/server.log","method":"GET""#, "/a/server.log"),
+    ] {
+        let (_, pages, advice) = with_fields(&line(fields), "");
+        assert_eq!(
+            (pages, advice),
+            (vec![page.to_string()], vec![]),
+            "{fields}"
+        );
+    }
+    let fields = r#""path":"/var/log/x.log","method":"GET","url":"/a""#;
+    let (_, pages, advice) = with_fields(&line(fields), "path=path");
+    assert_eq!(
+        (pages, advice),
+        (vec!["/var/log/x.log".to_string()], vec![])
+    );
+}
+
+#[test]
+fn fields_that_never_occur_are_named() {
+    let line = r#"{"ts":"2026-05-01T10:MM:00Z","req":{"uri":"/a","m":"GET"},"res":{"code":200},"elapsed_ms":25,"none":null}"#;
+    let fields = "path=REQ.uri,duration=elapsed_ms,bytes=nosuch,agent=res,id=none";
+    let (_, _, advice) = with_fields(line, fields);
+    let unseen = vec!["bytes=nosuch".to_string(), "agent=res".into()];
+    assert_eq!(advice, [LogAdvice::FieldsNeverOccur { fields: unseen }]);
+    // A field can have two roles.
+    let (_, _, advice) = with_fields(line, "path=req.uri,bytes=nosuch,agent=nosuch");
+    let unseen = vec!["bytes=nosuch".to_string(), "agent=nosuch".into()];
+    assert_eq!(advice[0], LogAdvice::FieldsNeverOccur { fields: unseen });
+    let (_, _, advice) = with_fields(line, "path=req.uri,status=nosuch");
+    let unseen = vec!["status=nosuch".to_string()];
+    assert!(
+        advice.contains(&LogAdvice::FieldsNeverOccur { fields: unseen }),
+        "{advice:?}"
+    );
+    let other = line.replace("uri", "where");
+    let (outcome, _, _) = with_fields(&other, "path=req.nosuch");
+    let error = outcome.expect_err("no path").to_string();
+    assert!(
+        error.contains("path=req.nosuch") && error.contains("req.where"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_status_under_an_unknown_name_is_named() {
+    let line = r#"{"time":"2026-05-01T10:MM:00Z","verb":"GET","request":"/a?x","response":"500","bytes":"5","request_time":"0.25"}"#;
+    let (_, pages, advice) = with_fields(line, "");
+    let expected = LogAdvice::FieldMissing {
+        role: FieldRole::Status,
+        candidates: vec!["response".into()],
+    };
+    assert_eq!((pages, advice), (vec!["/a".to_string()], vec![expected]));
+    let (_, _, advice) = with_fields(line, "status=response");
+    assert_eq!(advice, []);
 }

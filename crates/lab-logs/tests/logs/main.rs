@@ -3,12 +3,16 @@
 //! the library.
 
 mod configured;
+mod databases;
+mod durations;
 mod fields;
 mod joins;
 mod postgresql;
 mod reading;
 mod records;
+mod rotated;
 mod support;
+mod times;
 mod truth;
 mod unread;
 mod wording;

@@ -123,7 +123,9 @@ fn compressed_logs_are_the_same() {
     let zstd = zstd::encode_all(text.as_bytes(), 1).expect("memory");
     // Two gzip members, as in concatenated logs.
     let double = [&gzip[..], &gzip[..]].concat();
-    for (bytes, times) in [(&gzip, 1), (&zstd, 1), (&double, 2)] {
+    // Zeros to the end of a block.
+    let padded = [&double[..], &[0; 1024]].concat();
+    for (bytes, times) in [(&gzip, 1), (&zstd, 1), (&double, 2), (&padded, 2)] {
         let (analysis, lines) = read_all(bytes).expect("a log");
         assert_eq!(lines.entries, 3_000 * times);
         assert_eq!(
@@ -138,6 +140,13 @@ fn compressed_logs_are_the_same() {
     let error = read::read(cut, &mut log, &mut tally, &mut |_| true);
     assert!(matches!(error, Err(ReadError::Io(_))), "{error:?}");
     assert!(log.lines.entries > 1_000, "{:?}", log.lines);
+    // The first read can return all lines before the error.
+    let (few, _) = generate_log(30, 4);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(few.as_bytes()).expect("memory");
+    let gzip = gzip.finish().expect("memory");
+    let error = read_all(&gzip[..gzip.len() - 20]);
+    assert!(matches!(error, Err(ReadError::Io(_))), "{error:?}");
 }
 
 #[test]
@@ -364,7 +373,7 @@ fn hostile_lines_are_counted_and_do_no_harm() {
         Err(ReadError::Format(_))
     ));
     assert_eq!(
-        read_all(b"").expect("an empty log").1,
+        read_all(b"").expect("the log is empty").1,
         LineCounts::default()
     );
 }

@@ -98,7 +98,11 @@ fn records_add_up_although_pages_are_merged() {
     let counted = of_tally(&mut tally);
     tally.end_records().unwrap();
     let sums = of_records(&folder);
-    assert!(sums.len() < 100, "what varies was learned: {}", sums.len());
+    assert!(
+        sums.len() < 100,
+        "variable segments must be learned: {}",
+        sums.len()
+    );
     assert_eq!(sums, counted);
     // A directory can be used only once.
     assert!(Records::create(&folder).is_err());

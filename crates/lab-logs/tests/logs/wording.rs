@@ -7,6 +7,7 @@ use lab_logs::finding::{
     BusiestHour, CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageFraction,
     UnknownChange,
 };
+use lab_logs::format::ForeignLog;
 use lab_logs::wording;
 use lab_model::{FieldRole, Interval, LogAdvice, LogAssumption, PageKind};
 
@@ -66,6 +67,21 @@ fn assumptions() -> Vec<LogAssumption> {
             place: "rt".into(),
             unit_ns: 1_000_000_000,
         },
+        LogAssumption::ChangedUnit {
+            place: "the field duration".into(),
+            unit_ns: 1_000_000,
+            times: 1_000,
+        },
+        LogAssumption::ImplausibleDurations {
+            place: "%D".into(),
+            unit_ns: 1_000_000_000,
+        },
+        LogAssumption::FieldsDiffer {
+            place: "the field after the agent".into(),
+            lines: 1_500,
+        },
+        LogAssumption::MoreFields { lines: 1 },
+        LogAssumption::MoreFields { lines: 1_500 },
         LogAssumption::UnparsedDurations {
             field: "elapsed".into(),
             example: "1 fortnight".into(),
@@ -81,9 +97,16 @@ fn assumptions() -> Vec<LogAssumption> {
             requests: 1_200,
             of: 1_240,
         },
+        LogAssumption::UntimedStatements {
+            statements: 990,
+            of: 1_000,
+        },
+        LogAssumption::StatementsCountedTwice { statements: 6 },
         LogAssumption::LowerBounds,
         LogAssumption::NoZone,
         LogAssumption::RepeatedHour,
+        LogAssumption::SkippedHour,
+        LogAssumption::NoHalfDay,
         LogAssumption::AmbiguousZone {
             word: "IST".into(),
             offset_s: 19_800,
@@ -103,6 +126,7 @@ fn advice() -> Vec<LogAdvice> {
         LogAdvice::NoDurationInFormat,
         LogAdvice::NoDateInFormat,
         LogAdvice::NoYearInFormat,
+        LogAdvice::SyslogTimesWithoutYear,
         LogAdvice::UpstreamTimes,
         LogAdvice::UnitsDiffer {
             before: "access.log.1".into(),
@@ -125,6 +149,7 @@ fn advice() -> Vec<LogAdvice> {
         LogAdvice::NoTimeTaken,
         LogAdvice::NoProcessNumbers,
         LogAdvice::UnclearProcessNumbers,
+        LogAdvice::UnknownProcessNumbers,
         LogAdvice::StatementsWithoutDurations,
         LogAdvice::NoStatements,
         LogAdvice::NoSlowStatements,
@@ -148,8 +173,23 @@ fn advice() -> Vec<LogAdvice> {
         LogAdvice::DurationsEmpty {
             field: "duration_ms".into(),
         },
+        LogAdvice::NoDurationValues {
+            field: "time-taken".into(),
+        },
     ];
-    let roles = [FieldRole::Time, FieldRole::Duration, FieldRole::Path];
+    let fields = vec!["status=code".to_string(), "agent=ua".into()];
+    advice.push(LogAdvice::FieldsNeverOccur { fields });
+    advice.push(LogAdvice::PathField {
+        field: "http.url".into(),
+        other: "path".into(),
+        example: "/var/log/app.log".into(),
+    });
+    let roles = [
+        FieldRole::Time,
+        FieldRole::Duration,
+        FieldRole::Path,
+        FieldRole::Status,
+    ];
     for role in roles {
         for candidates in [vec![], vec!["a".to_string(), "b".to_string()]] {
             advice.push(LogAdvice::FieldMissing { role, candidates });
@@ -169,6 +209,7 @@ fn advice() -> Vec<LogAdvice> {
             LogAdvice::LinesWithoutRequest { lines: n },
             LogAdvice::RecordsWithoutRequest { records: n },
             LogAdvice::ConnectionLines { lines: n },
+            LogAdvice::ServerMessages { lines: n },
             LogAdvice::ApplicationMessages { lines: n },
             LogAdvice::ConsumerSpans { spans: n },
             LogAdvice::NoServerSpans { spans: n },
@@ -176,6 +217,47 @@ fn advice() -> Vec<LogAdvice> {
         ]);
     }
     advice
+}
+
+/// Returns the sentences about logs that are not read.
+fn foreign_logs() -> Vec<String> {
+    let invalid = |has_other_encoding| ForeignLog::InvalidJson {
+        line: 1,
+        column: 118,
+        error: "expected value".into(),
+        has_other_encoding,
+    };
+    let logs = [
+        ForeignLog::Compressed {
+            format: "xz",
+            command: "xzcat FILE",
+        },
+        ForeignLog::Utf16 { encoding: "UTF-16" },
+        ForeignLog::Journal,
+        invalid(false),
+        invalid(true),
+        ForeignLog::PrefixedJson,
+        ForeignLog::Logfmt,
+        ForeignLog::HaProxyTcp,
+        ForeignLog::CloudWatchEvents,
+        ForeignLog::AzurePostgresql,
+        ForeignLog::SlowLogSummary {
+            program: "mysqldumpslow",
+        },
+        ForeignLog::SlowLogTable,
+        ForeignLog::GeneralLog,
+        ForeignLog::MysqlErrors,
+        ForeignLog::MariadbAudit,
+        ForeignLog::TranslatedPostgresql,
+        ForeignLog::DatabaseProxy {
+            name: "ProxySQL",
+            database: "the slow query log of MySQL",
+        },
+        ForeignLog::OtherDatabase {
+            name: "log of MongoDB",
+        },
+    ];
+    logs.iter().map(wording::foreign_log).collect()
 }
 
 fn findings() -> Vec<LogsFinding> {
@@ -193,7 +275,7 @@ fn findings() -> Vec<LogsFinding> {
             .into(),
     };
     let leaders = |[most_used, slowest, most_time]: [&str; 3], saving| LogsFinding::Orders {
-        most_used: most_used.into(),
+        most_used: Some(most_used.to_string()).filter(|page| !page.is_empty()),
         slowest: slowest.into(),
         slowest_mean_ns: 1.25e9,
         most_time: most_time.into(),
@@ -245,6 +327,7 @@ fn findings() -> Vec<LogsFinding> {
         smallest(PageKind::Query, PageOrder::Requests, 30, Some([30.0, 30.0])),
         orders(None),
         orders(Some(page_fraction("/search", 0.12))),
+        leaders(["", "/search", "/"], None),
         leaders(["/", "/search", "/"], None),
         leaders(["/", "/search", "/search"], None),
         leaders(["/", "/", "/"], None),
@@ -285,11 +368,17 @@ fn findings() -> Vec<LogsFinding> {
         whole_seconds(false, false),
         LogsFinding::WithoutStatus { requests: 7, of: 7 },
         LogsFinding::WholeSecondsOfStatements,
-        LogsFinding::LongDurations,
+        LogsFinding::LongDurations {
+            is_sum_capped: false,
+        },
+        LogsFinding::LongDurations {
+            is_sum_capped: true,
+        },
         LogsFinding::Advice {
             advice: LogAdvice::NoDurations,
         },
         LogsFinding::NoRequests,
+        LogsFinding::NoTimes,
         LogsFinding::TooShort,
         LogsFinding::TooFewWeeks {
             weeks: 1,
@@ -322,10 +411,15 @@ fn findings() -> Vec<LogsFinding> {
                 requests: n,
                 of: 1_800,
             },
+            LogsFinding::UntimedStatements {
+                statements: n,
+                of: 1_800,
+            },
             LogsFinding::ClockJumps { times: n },
             LogsFinding::StatementsOutside { statements: n },
             LogsFinding::SharedIds { requests: n },
             LogsFinding::CrowdedIds { ids: n },
+            LogsFinding::UnmatchedIds { statements: n },
         ]);
     }
     findings
@@ -334,6 +428,7 @@ fn findings() -> Vec<LogsFinding> {
 fn gate_problems() -> Vec<String> {
     let problems = [
         GateProblem::Assumed(LogAssumption::NoZone),
+        GateProblem::Translated { messages: 2 },
         GateProblem::NoPeak,
         GateProblem::NoPage {
             page: "/x".into(),
@@ -353,6 +448,7 @@ fn gate_problems() -> Vec<String> {
         },
         GateProblem::Malformed { lines: 30, of: 40 },
         GateProblem::BeyondHour,
+        GateProblem::CappedSum,
         GateProblem::LowerBound(4.2e8),
         GateProblem::BoundedFraction,
     ];
@@ -468,13 +564,14 @@ fn every_sentence() {
         let separator = if label.is_empty() { "" } else { ": " };
         format!("{label}{separator}{}", wording::sentence(finding))
     });
-    let lists: [(&str, Vec<String>); 5] = [
+    let lists: [(&str, Vec<String>); 6] = [
         ("Findings", findings.collect()),
         (
             "Assumptions",
             assumptions().iter().map(wording::assumption).collect(),
         ),
         ("Advice", advice().iter().map(wording::advice).collect()),
+        ("Unknown logs", foreign_logs()),
         ("Gates", gate_problems()),
         ("Texts", texts()),
     ];

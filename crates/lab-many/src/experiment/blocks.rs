@@ -155,7 +155,12 @@ impl<'a> BlockAgents<'a> {
         let received = match lab_store::load(&file) {
             Ok(received) if received.plan() == Some(self.plan) => received,
             Ok(_) => {
-                return self.handle_loss(agent, "the host measured another plan", run, on_progress);
+                return self.handle_loss(
+                    agent,
+                    "the host measured a different plan",
+                    run,
+                    on_progress,
+                );
             }
             Err(e) => return self.handle_loss(agent, &e.to_string(), run, on_progress),
         };

@@ -74,7 +74,7 @@ pub struct RunKnowledge {
     pub pilots: Vec<Pilot>,
     /// Settings that subjects reported.
     pub settings: Vec<Setting>,
-    /// Failures up to now.
+    /// Failures so far.
     pub failures: Vec<Failure>,
     /// The peaks of servers.
     pub peaks: Peaks,

@@ -217,7 +217,7 @@ mod tests {
 
     /// If the connection breaks while the program is sent, the incomplete program does not run.
     #[test]
-    fn half_a_program_is_not_left_behind() {
+    fn an_incomplete_program_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let program = std::fs::read(OWN).unwrap();
         let mut child = Command::new("sh")
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_does_not_come_is_not_said_to_lack_a_folder() {
+    fn a_missing_program_is_not_reported_as_a_missing_directory() {
         let mut child = Command::new("sh")
             .args(["-c", &receive_within(1, 5)])
             .stdin(Stdio::piped())
@@ -252,7 +252,7 @@ mod tests {
 
     /// Compares the commands as lists of words, so that the quoting is visible.
     #[test]
-    fn no_shell_stands_before_an_agent_but_the_one_that_ssh_asks_for() {
+    fn only_ssh_starts_an_agent_through_a_shell() {
         let words = |text: &str| {
             let attempts = parse(text).unwrap().attempts(0, &LabProgram::default());
             let attempts = attempts.unwrap().into_iter();

@@ -65,7 +65,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_on_the_way(response in times(), service in times(), lag in times()) {
+        fn slices_survive_encoding(response in times(), service in times(), lag in times()) {
             let original = Slice { response, service, lag, ..Slice::default() };
             let mut slice = original.clone();
             let bytes = take(&mut slice).unwrap();
@@ -75,7 +75,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_damaged_is_refused_or_a_distribution(
+        fn damaged_bytes_are_rejected_or_are_a_distribution(
             times in times(),
             damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
             length in any::<prop::sample::Index>(),

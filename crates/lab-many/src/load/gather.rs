@@ -226,7 +226,7 @@ mod tests {
 
     /// All requests that were due on an unreachable agent count as unsent.
     #[test]
-    fn the_share_of_an_agent_that_is_lost_is_not_sent() {
+    fn requests_of_a_lost_agent_count_as_not_sent() {
         let mut gather = two_agents(5);
         report(&mut gather, AgentId(1), 10);
         for _ in 0..5 {

@@ -24,9 +24,11 @@ pub fn run_order(order: LogsOrder, coordinator: &Coordinator) -> Result<(), Stri
     let (mut read_log, mut failed) = (None::<ServerLog>, Vec::new());
     let (mut unique, mut skipped) = (UniqueFiles::default(), Vec::new());
     for path in &order.logs {
-        let paths = files(Path::new(path), order.rotated);
-        failed.extend(paths.as_ref().err().cloned());
-        for path in paths.unwrap_or_default() {
+        let found = files(Path::new(path), order.rotated);
+        failed.extend(found.as_ref().err().cloned());
+        let found = found.unwrap_or_default();
+        skipped.extend(found.skipped);
+        for path in found.paths {
             if let Some(reason) = unique.skip(&path) {
                 skipped.push(reason);
                 continue;

@@ -37,7 +37,7 @@ pub struct FileWorkload {
     pub schema: BTreeMap<TargetKind, Vec<SetupStatement>>,
     /// The tables to fill.
     pub tables: Vec<Table>,
-    /// The cases.
+    /// The cases, in the order of the file.
     pub cases: Vec<FileCase>,
 }
 

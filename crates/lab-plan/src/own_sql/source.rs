@@ -14,9 +14,9 @@ pub enum Source {
     Integers(i64, i64),
     /// Decimal numbers in a range. The bounds are in units of 10 to the power of -`scale`.
     Decimals {
-        /// The minimum.
+        /// The minimum, in units of 10 to the power of -`scale`.
         first: i64,
-        /// The maximum.
+        /// The maximum, in units of 10 to the power of -`scale`.
         last: i64,
         /// The number of decimals, from 1.
         scale: u32,

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_reported() {
+    fn unterminated_texts_are_reported() {
         for text in ["SELECT 'a", "SELECT 1 /* b", "SELECT \"c", "SELECT $$d"] {
             let (span, _) = statements(text).unwrap_err();
             assert!(span.start > 6 && span.end == text.len(), "{text}");

@@ -11,7 +11,7 @@ pub struct Table {
     pub name: String,
     /// The position in the file, such as `shop.toml:7`.
     pub origin: String,
-    /// The rows.
+    /// The source of the rows: a CSV file or generated values.
     pub data: Data,
 }
 

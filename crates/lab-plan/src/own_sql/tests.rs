@@ -53,7 +53,7 @@ fn on_sqlite<'w>(workload: &'w Workload, case: &str) -> &'w SqlWork {
 }
 
 #[test]
-fn a_shop_is_read() {
+fn a_workload_is_parsed() {
     let shop = parse("shop.toml", SHOP).unwrap();
     assert_eq!(
         (shop.title.as_str(), shop.model.name.as_str()),
@@ -193,7 +193,7 @@ fn errors_name_the_line() {
 }
 
 #[test]
-fn hostile_files_are_refused() {
+fn hostile_files_are_rejected() {
     assert!(message("x.toml", "").contains("at least one case"));
     assert!(message("x.sql", "SELECT 1").contains("at least one case"));
     assert!(Workload::parse(Path::new("x.sql"), b"SELECT \xff", &[], &no_files).is_err());

@@ -71,7 +71,7 @@ fn one_point_is_one_stretch_of_slices() {
 }
 
 #[test]
-fn slices_of_many_agents_are_so_long_that_their_parts_can_be_kept() {
+fn slices_of_many_agents_are_longer() {
     let hour = |agents, servers| {
         let loading = Loading {
             agents,
@@ -123,7 +123,7 @@ fn multiple_points_and_servers_take_turns_in_at_least_ten_blocks() {
 }
 
 #[test]
-fn stages_are_gone_through_as_a_whole() {
+fn stages_are_run_completely() {
     let plain = Loading {
         stages: vec![stage(5), stage(20)],
         ..loading(1)

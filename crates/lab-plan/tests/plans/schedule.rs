@@ -54,7 +54,7 @@ fn every_order_comes_up_about_equally_often() {
 }
 
 #[test]
-fn a_block_has_the_same_schedule_whenever_it_is_run_and_another_than_the_next() {
+fn a_block_has_a_fixed_schedule_that_differs_from_the_next() {
     let schedule = |block| {
         let s = Schedule::new(9, block);
         (

@@ -136,7 +136,7 @@ fn further_values_of_a_factor_are_measured_at_few_points_of_the_sweep() {
 }
 
 #[test]
-fn further_values_of_a_factor_can_be_left_to_who_asks() {
+fn further_values_of_a_factor_can_require_a_request() {
     let thin = EXPERIMENT.replace("thin = [1, 100]", "thin = []");
     let points = |set: Vec<_>| {
         let selection = Selection {
@@ -151,7 +151,7 @@ fn further_values_of_a_factor_can_be_left_to_who_asks() {
 }
 
 #[test]
-fn a_case_that_is_not_usual_is_measured_when_it_is_named() {
+fn an_optional_case_is_measured_if_named() {
     let unusual = EXPERIMENT.replace("name = \"plain\"", "name = \"plain\"\ndefault = false");
     let cases = |named: &[&str]| -> Vec<String> {
         let selection = Selection {
@@ -166,7 +166,7 @@ fn a_case_that_is_not_usual_is_measured_when_it_is_named() {
 }
 
 #[test]
-fn who_asks_for_a_factor_gets_all_of_the_sweep() {
+fn a_requested_factor_gets_the_whole_sweep() {
     let selection = Selection {
         cases: words(&["swept"]),
         set: vec![set("how", &["third"])],
@@ -207,7 +207,7 @@ fn a_sweep_takes_any_values_sorted_and_once() {
 }
 
 #[test]
-fn few_points_are_the_ends_of_what_was_not_asked_for() {
+fn few_points_are_the_ends_of_unspecified_sweeps() {
     let few = Selection {
         extent: Extent::Quick,
         cases: words(&["swept", "written"]),
@@ -269,7 +269,7 @@ fn points_of(
 }
 
 #[test]
-fn an_experiment_names_its_points_and_the_reader_goes_before_it() {
+fn the_users_points_precede_the_experiments_points() {
     let lines = "swept = { n = [10], how = [\"usual\", \"third\"] }\nplain = {}";
     let named = ["swept n=10 how=usual", "swept n=10 how=third", "plain"];
     let requested = || Selection {
@@ -351,7 +351,7 @@ fn a_wrong_name_among_the_few_points_is_named_with_its_neighbor() {
 }
 
 #[test]
-fn what_an_operation_writes_follows_the_sweep() {
+fn the_rows_that_an_operation_writes_follow_the_sweep() {
     let plan = plan(&Selection {
         cases: words(&["written", "plain"]),
         ..all()
@@ -372,7 +372,7 @@ fn what_an_operation_writes_follows_the_sweep() {
 }
 
 #[test]
-fn the_baseline_is_the_experiment_s_or_the_first_that_takes_part() {
+fn the_baseline_is_the_experiments_or_the_first_participant() {
     let usual = plan(&all()).unwrap();
     assert_eq!(
         (names(&usual), usual.baseline),
@@ -509,7 +509,7 @@ fn subjects_and_points_belong_to_targets() {
 }
 
 #[test]
-fn a_subject_may_be_for_some_cases_alone() {
+fn a_subject_may_support_only_some_cases() {
     let some = TARGETS.replace("name = \"b\"\n", "name = \"b\"\ncases = [\"there\"]\n");
     let all = plan_of(&some, &all()).expect("a plan");
     let b = all.subjects.find_id(|s| s.name == "b").expect("b");
@@ -552,7 +552,7 @@ fn cases_with_a_rate_are_measured_by_themselves() {
 }
 
 #[test]
-fn a_target_alone_goes_without_saying() {
+fn a_single_target_is_not_named() {
     let selection = Selection {
         targets: vec![TargetKind::Mariadb],
         ..all()
@@ -631,7 +631,7 @@ program = ["true"]
 "#;
 
 #[test]
-fn a_fault_is_measured_where_the_target_has_it() {
+fn a_fault_is_measured_on_targets_that_have_it() {
     let plan = plan_of(FAULTS, &all()).expect("a plan");
     let faults = plan
         .points

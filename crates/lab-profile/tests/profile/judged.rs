@@ -46,7 +46,7 @@ fn write_misses_are_explained_by_churn_that_does_not_fit_into_the_cache() {
 }
 
 #[test]
-fn sources_are_found_by_the_names_that_the_profile_has() {
+fn sources_are_found_by_the_names_in_the_profile() {
     let profile = Profile {
         cachegrind: Some(read_cachegrind(CACHEGRIND.as_bytes()).expect("a profile")),
         ..Profile::default()
@@ -57,7 +57,7 @@ fn sources_are_found_by_the_names_that_the_profile_has() {
     assert_eq!(
         sources.line("a.c", 4),
         Some("four"),
-        "one file alone has that name"
+        "only one file has this name"
     );
     assert_eq!(
         (
@@ -106,7 +106,7 @@ fn gates_judge_values_and_changes() {
 
 proptest! {
     #[test]
-    fn no_condition_makes_the_parser_panic(text in ".{0,40}") {
+    fn no_condition_panics(text in ".{0,40}") {
         let _ = text.parse::<GateCondition>();
     }
 }

@@ -210,7 +210,7 @@ impl<'r, 'a> Series<'r, 'a> {
             let (subject, base) = (first.title(), &first.baseline.name);
             match unit {
                 Unit::Ratio => format!("{subject}'s ratio to {base}"),
-                _ => format!("The {} of {base}, the baseline,", Metric::WALL.title),
+                _ => format!("The {} of {base} (the baseline)", Metric::WALL.title),
             }
         });
         Series {

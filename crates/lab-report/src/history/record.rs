@@ -7,7 +7,7 @@ use std::ops::Deref;
 /// A run and a subject.
 #[derive(Clone, Debug)]
 pub struct HistoryRow<'a> {
-    /// The run.
+    /// The summary of the run.
     pub summary: &'a RunSummary,
     /// The subject's name. It includes the target's name if any run has more than one target.
     pub name: String,

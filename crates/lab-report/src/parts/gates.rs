@@ -70,6 +70,16 @@ fn gate(measured: &Measured, judged: &JudgedGate) -> Gate {
                 None => gate,
             }
         }
+        GateFound::LowerPercentile {
+            metric,
+            value,
+            limit,
+        } => {
+            let lower = GateWords { metric, ..words };
+            let value = Value::Estimate(*value);
+            let statement = gates::value(&lower, &value, &metric.unit, measured.level());
+            new(gates::lower_percentile(&words, &statement)).with_limit(*limit, metric.unit.clone())
+        }
         GateFound::Overloaded => new(gates::overloaded(&words)),
         GateFound::Unknown(reason) => new(gates::unknown(&words, *reason)),
     }

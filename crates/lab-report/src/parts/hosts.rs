@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_that_says_nothing_is_words() {
+    fn an_uninformative_interval_is_described_in_words() {
         let cell = |estimate: f64, high: f64| {
             let interval = Interval {
                 estimate,

@@ -19,7 +19,7 @@ pub fn over_run(subjects: impl IntoIterator<Item = SubjectId>) -> Vec<SubjectSco
 
 /// A run with its analysis.
 pub struct Measured<'a> {
-    /// The run.
+    /// The run with its samples.
     pub run: &'a Run,
     /// The run's plan.
     pub plan: &'a Plan,

@@ -23,7 +23,7 @@ pub struct Standings<'a> {
 /// A subject's standing.
 #[derive(Clone, Copy)]
 pub struct Standing {
-    /// The subject.
+    /// The subject whose ratio this is.
     pub subject: SubjectId,
     /// The subject's ratio to the baseline. The baseline's own ratio is 1.
     pub ratio: Interval,

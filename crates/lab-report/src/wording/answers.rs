@@ -285,7 +285,7 @@ pub enum Omission {
     Lacking,
     /// The subjects failed.
     Failed,
-    /// The baseline failed.
+    /// The baseline failed, so no subject can be compared with it.
     BaselineFailed,
     /// The subjects did different work.
     OtherWork,

@@ -114,7 +114,7 @@ pub enum BaselineTime<'a> {
         longer: usize,
         /// The number of points at which the baseline took less time.
         less: usize,
-        /// The number of all points.
+        /// The total number of points.
         all: usize,
     },
 }

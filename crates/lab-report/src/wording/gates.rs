@@ -89,6 +89,12 @@ pub fn raised(requested: f64, baseline: &str) -> String {
     )
 }
 
+/// States that a percentile exceeds a limit because a lower percentile does. `statement` describes the
+/// lower percentile.
+pub fn lower_percentile(words: &GateWords, statement: &str) -> String {
+    format!("{statement}, and {} is not below it", words.metric.title)
+}
+
 /// Describes a server that was overloaded, so that its response times exceed any limit.
 pub fn overloaded(words: &GateWords) -> String {
     format!(

@@ -68,6 +68,15 @@ pub fn none_served(server: Option<&str>, all: &Outcome) -> String {
     format!("{server}No request succeeded: {}.", outcome(all))
 }
 
+/// States that the load was too short for a rate: `The load was too short for a rate: none of 1 request failed.`
+pub fn rate_unknown(server: Option<&str>, all: &Outcome) -> String {
+    let server = server.map_or(String::new(), |name| format!("{name}: "));
+    format!(
+        "{server}The load was too short for a rate: {}.",
+        outcome(all)
+    )
+}
+
 /// Describes the outcome of requests, such as `14 of 17,160 requests timed out`.
 fn outcome(outcome: &Outcome) -> String {
     let failed: u64 = outcome.failed.iter().map(|(_, n)| n).sum();

@@ -27,6 +27,9 @@ pub fn warning(fact: &WarningFact) -> String {
             at,
             message,
         } => subject_failed(subject, at, message),
+        F::CleanupFailed { subject, message } => {
+            format!("The cleanup of {subject} failed after the measurement: {message}")
+        }
         F::AgentsLost { agents, end } => agents_lost(agents, end.as_ref()),
         F::AgentsLeftOut { agents } => {
             let (are, their) = match agents.len() {
@@ -128,13 +131,7 @@ pub fn warning(fact: &WarningFact) -> String {
             run,
             start,
             shell,
-        } => format!(
-            "{} takes {}. Starting a {} alone takes {}. Let the command do more work in one run.",
-            name(place),
-            milliseconds(run),
-            if *shell { "shell" } else { "process" },
-            milliseconds(start),
-        ),
+        } => short_run(place, [run, start], if *shell { "shell" } else { "process" }),
         F::ConditionDiffers(setting) => format!(
             "{} is {}, but {}: this can cause part of a difference.",
             setting.key,
@@ -651,6 +648,19 @@ fn reference_beaten(beaten: &ReferenceBeaten) -> String {
 fn value_in(setting: &SettingOf) -> String {
     let value = setting.value.as_deref().unwrap_or("not reported");
     format!("{value} in {}", setting.subject)
+}
+
+/// States that a command hardly takes longer than starting a process or a shell.
+fn short_run(place: &CellName, [run, start]: [&Interval; 2], started: &str) -> String {
+    let [took, alone] = [run, start].map(milliseconds);
+    let fact = match run.estimate <= start.estimate {
+        true => format!("takes {took}, no longer than starting a {started} alone: {alone}"),
+        false => format!("takes {took}. Starting a {started} alone takes {alone}"),
+    };
+    format!(
+        "{} {fact}. Let the command do more work in one run.",
+        name(place)
+    )
 }
 
 /// Formats an interval in milliseconds, such as `0.91 ms (0.88 to 0.95)`.

@@ -37,7 +37,7 @@ fn assert_is_complete(document: &Document) {
     let all = ids.len();
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!(ids.len(), all, "two charts have one name: {ids:?}");
+    assert_eq!(ids.len(), all, "two charts have the same ID: {ids:?}");
     assert!(document.answer.findings.len() <= 3);
     assert!(!document.title.is_empty());
 }
@@ -89,7 +89,7 @@ fn no_sentence_names_a_target_twice() {
 
 /// With few blocks, a tie only means that the comparison is still inconclusive.
 #[test]
-fn a_run_that_decided_nothing_says_so_and_how_to_go_on() {
+fn an_inconclusive_run_gets_advice() {
     let mut run = support::sample(2);
     run.ending = Some(Ending::Interrupted);
     let samples = run.blocks.iter_mut().flat_map(|block| &mut block.samples);
@@ -196,7 +196,8 @@ fn between(mut runs: [Run; 2]) -> String {
         run: &runs[i],
         hashes: &hashes[i],
     };
-    let between = lab_stats::compare_runs(recorded(0), recorded(1)).expect("two runs of one kind");
+    let between =
+        lab_stats::compare_runs(recorded(0), recorded(1)).expect("two runs of the same kind");
     let document = lab_report::between(&BetweenReport {
         conditions: &[],
         on_inconclusive: Default::default(),

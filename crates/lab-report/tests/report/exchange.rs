@@ -64,7 +64,7 @@ fn written_values_are_read_back() {
 /// - The value of the sweep is the last word of a title that has at least 14 letters.
 /// - All attributes of `<benchmark>` are integers.
 #[test]
-fn each_subject_has_a_file_that_the_earlier_reader_takes() {
+fn each_subject_has_a_file_for_the_earlier_parser() {
     let files = xml::per_subject(&document(&support::sample(3)));
     assert_eq!(files.len(), 6);
     for file in files {
@@ -126,7 +126,7 @@ fn files_of_the_earlier_tools_are_read() {
     assert_eq!(benchmark.times[0].title, "SELECT 1");
     assert!(
         (benchmark.times[0].time_ns - 2345.0).abs() < 1e-6,
-        "the total is more exact than the rounded time"
+        "the total is more precise than the rounded time"
     );
 
     let measures = "<measures title=\"Example of measures\">\n<time count=\"1000\" time=\"406.000000000us\" title=\"Empty\"/>\n\
@@ -134,16 +134,16 @@ fn files_of_the_earlier_tools_are_read() {
     let alone = read(measures).expect("a file of Util.Measures");
     assert_eq!(
         alone[0].times[0].time_ns, 406.0,
-        "without a total, time is the total"
+        "without a total, the time is the total"
     );
     assert_eq!(alone[0].times[1].total_ns, 1.96e6);
 
-    let two = read(&format!("{java}{java}")).expect("two files, one after the other");
+    let two = read(&format!("{java}{java}")).expect("two concatenated files");
     assert_eq!(two.len(), 2);
 }
 
 #[test]
-fn errors_say_what_and_where() {
+fn errors_have_a_reason_and_a_position() {
     let error_of = |text: &str| read(text).expect_err("an error");
     let wrap = |time: &str| {
         format!(
@@ -190,7 +190,7 @@ fn errors_say_what_and_where() {
 }
 
 #[test]
-fn bombs_are_refused() {
+fn xml_bombs_are_rejected() {
     let bomb = "<!DOCTYPE b [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]>\n<benchmark language='&b;'/>";
     assert!(
         read(bomb)
@@ -235,7 +235,7 @@ proptest! {
 
     /// Importing a corrupted file results in plausible values, or in an error with its position.
     #[test]
-    fn mutated_files_never_break_the_reader(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..12)) {
+    fn mutated_files_never_panic(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..12)) {
         let mut bytes = xml::render(&document(&support::imported())).into_bytes();
         for (index, byte, kind) in edits {
             let at = index.index(bytes.len().max(1));

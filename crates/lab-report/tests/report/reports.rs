@@ -71,7 +71,7 @@ fn text(format: Format, document: &Document, terminal: Terminal) -> String {
 }
 
 #[test]
-fn the_first_screen_has_80_columns_and_everything() {
+fn the_first_screen_is_complete_in_80_columns() {
     each(|name, document| {
         let text = text(format::terminal::FORMAT, document, Terminal::default());
         if let Some(table) = &document.answer.table {
@@ -87,7 +87,7 @@ fn the_first_screen_has_80_columns_and_everything() {
 }
 
 #[test]
-fn all_of_it_fits_80_columns() {
+fn the_full_report_fits_80_columns() {
     each(|name, document| {
         let full = Terminal {
             full: true,

@@ -117,6 +117,10 @@ fn interrupted_and_failed() -> Vec<WarningFact> {
         failed(FailedAt::Everywhere),
         failed(FailedAt::Points(texts(["select limit=10"]))),
         failed(FailedAt::Points(texts(["connect", "select limit=10"]))),
+        WarningFact::CleanupFailed {
+            subject: "B".into(),
+            message: "--cleanup `make drop` ended with exit status: 2".into(),
+        },
     ]
 }
 
@@ -441,6 +445,12 @@ fn of_subjects() -> Vec<WarningFact> {
         ),
         short("", false),
         short("n=10", true),
+        WarningFact::ShortRun {
+            place: place("B", ""),
+            run: interval(0.55e6, 0.5e6, 0.6e6),
+            start: interval(0.61e6, 0.6e6, 0.62e6),
+            shell: false,
+        },
         beaten(Vec::new(), Vec::new(), Vec::new()),
         beaten(
             texts(["select limit=10", "connect"]),
@@ -737,6 +747,7 @@ fn gates() {
         gates::ratio(&words(mean_cpu, false), "old", &ratio, 0.95),
         gates::ratio(&words(instructions, false), "old", &counted, 0.95),
         gates::raised(1.05, "old"),
+        gates::lower_percentile(&of_p99, "the p50 is 201 ms (200 to 203)"),
         gates::overloaded(&of_p99),
     ];
     let reasons = [

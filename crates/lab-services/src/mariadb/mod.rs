@@ -32,7 +32,7 @@ pub static MARIADB: DatabaseKind = DatabaseKind {
         title: "MariaDB",
         oldest: (10, 6),
         packages: &["mariadb-server-core"],
-        // benchlab also searches for MySQL's server, to report that it is another product.
+        // benchlab also searches for MySQL's server, to report that it is not MariaDB.
         programs: &["mariadbd", "mysqld"],
         installers: &["mariadb-install-db", "mysql_install_db"],
         own_installer: false,

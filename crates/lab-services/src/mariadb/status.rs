@@ -59,7 +59,7 @@ pub(crate) struct Status {
     /// The number of statements that benchlab had sent at the last reading.
     session_read_at: u64,
     /// The number of rows that earlier readings returned. benchlab's session does not count them,
-    /// but the server counts them from the next reading on.
+    /// but the server counts them starting with the next reading.
     rows_read: u64,
     /// The number of statements without a separate entry, at the last reading.
     other: u64,

@@ -92,7 +92,7 @@ fn get(port: u16) -> String {
 }
 
 #[test]
-fn it_serves_is_charged_and_leaves_nothing() {
+fn a_server_serves_is_charged_and_leaves_nothing() {
     let scratch = tempfile::tempdir().unwrap();
     let (mut server, running) = begin(scratch.path(), &[]).unwrap().finish().unwrap();
     assert!(get(server.port).ends_with("hello"));
@@ -106,7 +106,7 @@ fn it_serves_is_charged_and_leaves_nothing() {
 }
 
 #[test]
-fn its_end_and_its_errors_are_reported_in_its_own_words() {
+fn exits_and_errors_are_reported_with_the_servers_message() {
     let scratch = tempfile::tempdir().unwrap();
     let (_, running) = begin(scratch.path(), &[]).unwrap().finish().unwrap();
     kill(
@@ -139,7 +139,7 @@ fn its_end_and_its_errors_are_reported_in_its_own_words() {
 }
 
 #[test]
-fn what_a_killed_lab_left_is_ended_and_removed() {
+fn servers_of_a_killed_process_are_stopped_and_removed() {
     let scratch = tempfile::tempdir().unwrap();
     let (_, running) = begin(scratch.path(), &[]).unwrap().finish().unwrap();
     std::mem::forget(running);

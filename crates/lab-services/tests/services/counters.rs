@@ -88,7 +88,7 @@ fn every_statement_of_a_subject_is_counted_once() {
 }
 
 #[test]
-fn the_labs_own_statements_are_not_counted() {
+fn benchlabs_own_statements_are_not_counted() {
     for kind in installed() {
         let mut fixture = Fixture::new(kind);
         let before = fixture.service.counters().unwrap();
@@ -250,7 +250,7 @@ fn the_cpu_time_of_a_query_is_its_processs() {
 /// A server sometimes does work of its own, on a slow machine in most measurements. It is sufficient that
 /// one measurement is undisturbed.
 #[test]
-fn the_labs_readings_are_not_charged_to_anybody() {
+fn readings_are_not_charged_to_a_subject() {
     for kind in installed() {
         let mut fixture = Fixture::new(kind);
         let mut costs = (0..100).map(|_| {

@@ -20,7 +20,7 @@ fn refusal(kind: &'static DatabaseKind, settings: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_refused_setting_is_reported_in_the_servers_own_words() {
+fn a_rejected_setting_is_reported_with_the_servers_message() {
     for kind in installed() {
         let (cases, reserved): (&[(&str, &str, &str)], _) = match kind.name {
             "postgresql" => (
@@ -111,7 +111,7 @@ fn settings_are_read_back() {
 }
 
 #[test]
-fn a_full_disk_is_named_when_a_server_ends_by_it() {
+fn a_full_disk_is_reported_as_the_reason_for_an_exit() {
     for kind in installed() {
         let Some(small) = Small::new(250) else { return };
         let mut service = Service::start(kind, &request(small.folder(), &[])).unwrap();
@@ -145,7 +145,7 @@ fn external(kind: &'static DatabaseKind, url: &str) -> Result<Service, ServiceEr
 }
 
 #[test]
-fn errors_tell_an_unreachable_server_from_a_refused_login() {
+fn errors_distinguish_unreachable_servers_and_rejected_logins() {
     let closed = closed_port();
     for kind in installed() {
         let name = kind.name;
@@ -229,7 +229,7 @@ fn a_server_that_requires_tls_is_named_as_such() {
 
 /// The statements of benchlab and of other users do not count, and the server continues to run.
 #[test]
-fn the_readers_own_server_is_measured_and_left_alone() {
+fn the_users_own_server_is_measured_and_not_changed() {
     for kind in installed() {
         let mut fixture = Fixture::new(kind);
         let url = fixture.service.target(Transport::Tcp, "tests").unwrap();
@@ -298,7 +298,7 @@ fn passwords_are_in_no_command_line_and_no_log() {
         }
         assert!(
             search(fixture.scratch.path(), password) > 3,
-            "files are there"
+            "the server has written files"
         );
         assert!(!format!("{:?}", fixture.service).contains(password));
     }
@@ -329,7 +329,7 @@ fn search(folder: &Path, text: &str) -> usize {
 
 /// Existing and new connections are pinned.
 #[test]
-fn a_pinned_server_stays_where_it_is_put() {
+fn a_pinned_server_stays_on_its_core() {
     for kind in installed() {
         let fixture = Fixture::new(kind);
         let mut before = fixture.client(Transport::Tcp);

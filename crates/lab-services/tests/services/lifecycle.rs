@@ -139,7 +139,7 @@ fn a_server_is_killed_with_all_of_its_processes_and_comes_back_with_its_data() {
 
 /// Simulates the situation after benchlab was killed, if the system did not end its servers.
 #[test]
-fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {
+fn only_servers_in_abandoned_directories_are_stopped() {
     for kind in installed() {
         let Fixture { service, scratch } = Fixture::new(kind);
         // The connection that set up the server may be ending at this moment.
@@ -254,7 +254,7 @@ fn a_server_that_is_not_finished_leaves_nothing() {
 
 /// The installer runs a server, which fails in the middle of its work.
 #[test]
-fn a_server_that_finds_no_room_leaves_nothing() {
+fn a_server_without_disk_space_leaves_nothing() {
     for kind in installed() {
         for mib in [1, 8, 20] {
             let Some(small) = Small::new(mib) else { return };

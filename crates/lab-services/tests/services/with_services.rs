@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// The running example. Its command exits at the latest when its standard input ends.
+/// The running example. Its command exits when its standard input ends, if not earlier.
 struct RunningDaemon {
     temporary: TempDir,
     child: Child,
@@ -89,7 +89,7 @@ fn variable(kind: &str) -> String {
 }
 
 #[test]
-fn a_command_has_its_servers_and_hands_on_its_status() {
+fn a_command_gets_servers_and_its_status_is_returned() {
     let mut running =
         RunningDaemon::shell(r#"echo "${LAB_POSTGRESQL%%:*}" "${LAB_MARIADB%%:*}"; exit 5"#);
     let line = running.line();
@@ -100,7 +100,7 @@ fn a_command_has_its_servers_and_hands_on_its_status() {
 }
 
 #[test]
-fn a_command_may_ask_for_one_server() {
+fn a_command_may_request_one_server() {
     for kind in installed() {
         let script = r#"echo "${LAB_POSTGRESQL%%:*}${LAB_MARIADB%%:*}""#;
         let mut running = RunningDaemon::with(&["--only", kind.name, "sh", "-c", script]);
@@ -138,7 +138,7 @@ fn a_role_may_do_what_the_tests_do() {
         assert_eq!(
             running.finish().0,
             Some(1),
-            "`read` reaches the end of its input"
+            "`read` fails at the end of its input"
         );
     }
 }
@@ -178,7 +178,7 @@ fn has_default_folder(kind: &DatabaseKind) -> bool {
 }
 
 #[test]
-fn wrong_words_say_how_it_is_called() {
+fn invalid_arguments_print_the_usage() {
     let wrong: [&[&str]; 4] = [
         &[],
         &["--only"],
@@ -212,7 +212,7 @@ fn the_status_of_a_command_that_was_killed_is_the_shells() {
 }
 
 #[test]
-fn a_killed_lab_leaves_no_server_and_the_next_one_removes_its_data() {
+fn a_killed_process_leaves_no_server_and_the_next_removes_its_data() {
     if installed().is_empty() {
         return;
     }
@@ -239,7 +239,7 @@ fn only_entry(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_signal_that_asks_to_stop_reaches_the_command_before_its_servers_go() {
+fn a_signal_reaches_the_command_before_its_servers_stop() {
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         let mut running = RunningDaemon::shell("trap 'exit 9' INT TERM HUP; echo ready; read line");
         assert_eq!(running.line(), "ready\n");
@@ -253,7 +253,7 @@ fn a_signal_that_asks_to_stop_reaches_the_command_before_its_servers_go() {
 }
 
 #[test]
-fn while_servers_start_a_signal_ends_it_without_the_command() {
+fn a_signal_during_startup_ends_the_run_without_the_command() {
     for (kind, signal) in installed()
         .into_iter()
         .zip([Signal::SIGTERM, Signal::SIGHUP])

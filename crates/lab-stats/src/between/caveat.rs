@@ -42,19 +42,19 @@ pub enum Caveat {
         /// The comparison of the baseline's programs in the two runs.
         program: ProgramMatch,
     },
-    /// The hosts differ.
+    /// Facts about the hosts of the two runs differ.
     HostsDiffer {
         /// The facts that differ.
         facts: Vec<String>,
     },
     /// The settings that subjects read back differ.
     SettingsDiffer {
-        /// The settings.
+        /// The settings that differ.
         facts: Vec<String>,
     },
     /// The database executes statements of the user's workload with different query plans.
     PlansDiffer {
-        /// The statements.
+        /// The statements whose query plans differ.
         facts: Vec<String>,
     },
     /// The runs were measured in different ways.
@@ -144,37 +144,37 @@ pub enum NotCompared {
     Targets {
         /// The run that has these targets.
         run: WhichRun,
-        /// The targets.
+        /// The names of the targets.
         names: Vec<String>,
     },
     /// Subjects that only one run has.
     Subjects {
         /// The run that has these subjects.
         run: WhichRun,
-        /// The subjects.
+        /// The names of the subjects.
         names: Vec<String>,
     },
     /// Points that only one run has.
     Points {
         /// The run that has these points.
         run: WhichRun,
-        /// The points.
+        /// The labels of the points.
         names: Vec<String>,
     },
     /// Points with the same name but different work.
     OtherWork {
-        /// The points.
+        /// The labels of the points.
         names: Vec<String>,
     },
     /// A subject that was not compared in one run.
     Excluded {
         /// The run whose results exclude the subject.
         run: WhichRun,
-        /// The subject.
+        /// The name of the subject.
         subject: String,
         /// The point. `None` means all points.
         point: Option<String>,
-        /// The reason.
+        /// The reason for the exclusion.
         reason: ExclusionReason,
     },
 }

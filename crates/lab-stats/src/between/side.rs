@@ -17,7 +17,7 @@ use std::iter::zip;
 /// A run and the hashes stored in its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a> {
-    /// The run.
+    /// The run as read from its file.
     pub run: &'a Run,
     /// The SHA-256 hash of each subject's sources, by [`Plan::subject_label`].
     pub hashes: &'a HashMap<String, String>,
@@ -155,8 +155,8 @@ impl Sides<'_> {
         a.max(b)
     }
 
-    /// Returns the requested margin together with `wide`, the margin in use, which is at least as
-    /// wide.
+    /// Returns the requested margin and the margin in use, which is `wide`. `wide` is at least the
+    /// requested margin.
     pub fn margins(&self, wide: f64) -> Margin {
         let requested = self.margin();
         Margin { wide, requested }

@@ -22,7 +22,7 @@ pub const MAX_BLOCKS: u32 = ANALYSES[ANALYSES.len() - 1];
 pub struct Half {
     /// The logarithm of the ratio of the times at the end and at the start of the half.
     pub log_ratio: LogInterval,
-    /// The decision.
+    /// The decision whether the time changed within this half.
     pub change: HalfChange,
 }
 

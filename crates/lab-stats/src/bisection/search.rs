@@ -29,9 +29,9 @@ pub type FoundChange = Segment;
 pub enum NextStep {
     /// Measure a commit in turns with both ends of a range.
     Probe {
-        /// The range.
+        /// The range that the commit splits.
         segment: Segment,
-        /// The commit.
+        /// The index of the commit to measure.
         at: usize,
         /// The allowed error probability of the probe.
         alpha: f64,
@@ -88,7 +88,7 @@ impl BisectionSearch {
         search
     }
 
-    /// Returns the next step.
+    /// Returns the commit to probe next, or [`NextStep::Done`] if the search is complete.
     pub fn next_step(&self) -> NextStep {
         match self.level.front() {
             Some(&segment) => NextStep::Probe {

@@ -19,7 +19,7 @@ pub const SPREAD: [u32; 2] = [2500, 7500];
 /// The response times of a server at a point.
 #[derive(Clone, Debug)]
 pub struct Percentiles {
-    /// The server.
+    /// The server whose responses were timed.
     pub subject: SubjectId,
     /// The closed-loop point.
     pub point: PointId,

@@ -283,6 +283,19 @@ impl<'r> Visit<'r> {
         self.errors.values().copied().fold(0, add)
     }
 
+    /// Returns the number of requests.
+    ///
+    /// In a closed loop, these are the requests that ended: if disturbed parts of the load were
+    /// left out, requests may have been sent in one part and have ended in another. In an open
+    /// loop, requests that were due and have not ended count, too.
+    pub fn requests(&self) -> u64 {
+        let ended = self.served.saturating_add(self.failed());
+        match self.waits_for_nothing() {
+            true => ended,
+            false => ended.max(self.offered),
+        }
+    }
+
     /// Returns true if every request was sent when it was due, without waiting for a free
     /// connection.
     pub fn waits_for_nothing(&self) -> bool {

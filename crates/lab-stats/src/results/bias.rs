@@ -254,7 +254,8 @@ fn exponent(log: Interval) -> Interval {
     }
 }
 
-/// Returns the CPU time divided by the wall time, at points without concurrent operations.
+/// Returns the CPU time divided by the wall time of each subject, at points without concurrent
+/// operations.
 fn helpers(run: &Run, plan: &Plan) -> Vec<Bias> {
     let alone = |point| plan.points.has_id(point) && plan.case(point).cores == Cores::One;
     let of = |subject: SubjectId| {

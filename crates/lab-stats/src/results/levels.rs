@@ -30,9 +30,9 @@ pub(crate) enum BlockSummary {
     Middle,
     /// The Hodges-Lehmann estimate with its exact interval, for differences between two subjects.
     Center,
-    /// The maximum.
+    /// The maximum of a block's values.
     Max,
-    /// The sum.
+    /// The sum of a block's values.
     Sum,
 }
 

@@ -248,7 +248,7 @@ fn costs() -> [Figure; 9] {
             Some(v.server_threads?.into())
         }),
         (Metric::REQUESTS, BlockSummary::Sum, |v| {
-            Some(v.offered as f64)
+            Some(v.requests() as f64)
         }),
         (Metric::SERVED, BlockSummary::Sum, |v| Some(v.served as f64)),
         (Metric::ERRORS, BlockSummary::Sum, |v| {

@@ -72,11 +72,11 @@ pub struct Results {
 /// The subject, point and metric of a value, a comparison or a warning.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Key {
-    /// The subject.
+    /// The subject to which the value belongs.
     pub subject: SubjectId,
     /// The point. `None` means the whole run, as for start-up time and memory.
     pub point: Option<PointId>,
-    /// The metric.
+    /// The metric in which the value is measured.
     pub metric: Metric,
 }
 
@@ -113,7 +113,7 @@ pub struct Comparison {
     /// The subject, point and metric.
     #[serde(flatten)]
     pub key: Key,
-    /// The baseline.
+    /// The subject whose value is the divisor of the ratio.
     pub baseline: SubjectId,
     /// The number of blocks that contain both the subject and the baseline, after adjacent
     /// dependent blocks were merged.
@@ -157,7 +157,7 @@ pub struct Control {
 /// subject's ratios.
 #[derive(Clone, Debug, Serialize)]
 pub struct Overall {
-    /// The subject.
+    /// The subject that is compared with the baseline.
     pub subject: SubjectId,
     /// The metric whose ratios are averaged.
     pub metric: Metric,
@@ -263,7 +263,7 @@ impl Ranking {
 /// within each block.
 #[derive(Clone, Debug, Serialize)]
 pub struct Effect {
-    /// The subject.
+    /// The subject on which the factor has this effect.
     pub subject: SubjectId,
     /// The metric in which the two values of the factor are compared.
     pub metric: Metric,
@@ -282,7 +282,7 @@ pub struct Effect {
 /// combination of factors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scaling {
-    /// The subject.
+    /// The subject whose throughput was measured.
     pub subject: SubjectId,
     /// The target of the points.
     pub target: TargetId,
@@ -316,7 +316,7 @@ pub enum NoLaw {
 /// A subject's peak rate over the points of a sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Best {
-    /// The subject.
+    /// The subject that reached the peak rate.
     pub subject: SubjectId,
     /// The first point of the sweep.
     pub first: PointId,
@@ -347,9 +347,9 @@ pub struct Spread {
 /// The difference between a server's response-time distribution and the baseline's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shift {
-    /// The server.
+    /// The server that is compared with the baseline.
     pub subject: SubjectId,
-    /// The point.
+    /// The point at which both servers were loaded.
     pub point: PointId,
     /// For each quantile, its ratio to the baseline's quantile. Quantiles are in units of 1/10,000.
     ///
@@ -361,7 +361,7 @@ pub struct Shift {
 /// A bias, estimated from the run, that could be mistaken for a difference between subjects.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bias {
-    /// The subject.
+    /// The subject whose results may be biased.
     pub subject: SubjectId,
     /// The kind of bias.
     pub kind: BiasKind,

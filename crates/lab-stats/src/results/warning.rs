@@ -97,9 +97,16 @@ pub enum WarningFact {
         /// The first line of the error message.
         message: String,
     },
+    /// The cleanup of a command failed after the measurement.
+    CleanupFailed {
+        /// The name of the subject.
+        subject: String,
+        /// The error message.
+        message: String,
+    },
     /// Agents were lost.
     AgentsLost {
-        /// The agents.
+        /// The agents that were lost.
         agents: Vec<LostAgent>,
         /// The load that is missing because all agents were lost, or `None` if agents are left.
         end: Option<MissingLoad>,
@@ -111,12 +118,12 @@ pub enum WarningFact {
     },
     /// Agents differed from the other agents.
     AgentsDiffer {
-        /// The agents.
+        /// The agents that differed.
         agents: Vec<UnlikeAgent>,
     },
     /// Agents run on machines with conditions that disturb measurements.
     UnfitHosts {
-        /// The machines.
+        /// The machines, each with its conditions.
         hosts: Vec<UnfitHost>,
     },
     /// The server's resource usage could not be read from some block to the end of the run.
@@ -130,7 +137,7 @@ pub enum WarningFact {
     },
     /// The run lost hosts that had measured blocks.
     HostsLost {
-        /// The hosts.
+        /// The hosts that were lost.
         hosts: Vec<LostHost>,
     },
     /// Hosts whose blocks the user excluded from all results.
@@ -150,7 +157,7 @@ pub enum WarningFact {
     },
     /// Servers were not at their steady level during their turns.
     NotSteady {
-        /// The servers.
+        /// The servers that were not steady.
         servers: Vec<UnsteadyServer>,
     },
     /// Requests failed.
@@ -286,7 +293,7 @@ pub enum WarningFact {
     },
     /// Subjects were still changing their speed at the end of their pilot.
     NoSteadyState {
-        /// The subjects.
+        /// The subjects whose speed was still changing.
         subjects: Vec<ChangingSubject>,
         /// True if the pilot was too short to show whether the subjects were steady.
         cut_short: bool,
@@ -319,9 +326,9 @@ pub enum Unfinished {
 /// `None` means that there is only one subject or only one point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CellName {
-    /// The subject.
+    /// The name of the subject.
     pub subject: Option<String>,
-    /// The point.
+    /// The name of the point.
     pub point: Option<String>,
 }
 
@@ -353,7 +360,7 @@ pub struct LostAgent {
 pub struct UnlikeAgent {
     /// The name of the agent.
     pub name: String,
-    /// The differences.
+    /// The ways in which the agent differed.
     pub differences: Vec<AgentDifference>,
 }
 
@@ -423,7 +430,7 @@ pub struct RatioSpread {
 pub struct RatioOn {
     /// The host or the kind of host.
     pub host: String,
-    /// The ratio.
+    /// The subject's ratio to the baseline on this host or kind of host.
     pub ratio: f64,
 }
 
@@ -663,7 +670,9 @@ impl WarningFact {
     pub fn kind(&self) -> WarningKind {
         match self {
             WarningFact::Interrupted { .. } => WarningKind::Interrupted,
-            WarningFact::SubjectFailed { .. } => WarningKind::Failed,
+            WarningFact::SubjectFailed { .. } | WarningFact::CleanupFailed { .. } => {
+                WarningKind::Failed
+            }
             WarningFact::AgentsLost { .. }
             | WarningFact::AgentsLeftOut { .. }
             | WarningFact::AgentsDiffer { .. }

@@ -113,7 +113,11 @@ fn six_blocks_that_agree_decide() {
     let found = together(&[logs.clone().into()], 0.05, 1)[0].unwrap();
     assert_eq!(found.p, 1.0 / 32.0);
     let twice = together(&[logs.clone().into(), logs.into()], 0.05, 1);
-    assert_eq!(twice, [Some(found), Some(found)], "the same twice is one");
+    assert_eq!(
+        twice,
+        [Some(found), Some(found)],
+        "two copies of a comparison count as one"
+    );
     assert!(found.interval.low > 1.0, "{found:?}");
     assert!(
         found.interval.low < 2.0 && found.interval.high > 10.0,
@@ -151,10 +155,14 @@ fn a_run_stops_at_an_interim_analysis_when_all_is_resolved_and_reports_the_same_
     assert_eq!(
         stop(&measured(&[1.5, 0.5], 9)),
         None,
-        "9 blocks are no look"
+        "9 blocks are not an interim analysis"
     );
     run.looks = vec![10];
-    assert_eq!(stop(&run), None, "a look that went on is not repeated");
+    assert_eq!(
+        stop(&run),
+        None,
+        "an interim analysis that did not stop the run is not repeated"
+    );
 }
 
 #[test]
@@ -607,7 +615,7 @@ fn footprints_are_medians_over_blocks() {
     assert_eq!(found, [Some(4.0), Some(5.0), Some(6.0)]);
     assert!(
         results.cells_at(SubjectId(1), None).is_empty(),
-        "nothing is known of it"
+        "a failed subject has no values"
     );
 }
 
@@ -703,7 +711,7 @@ fn pilots_without_steady_state_and_unfit_hosts_cause_warnings() {
     assert_eq!(
         warnings(&results, "interrupted").len(),
         1,
-        "it has not ended"
+        "the run has not ended"
     );
 }
 

@@ -32,7 +32,7 @@ fn bias_of(run: &Run, subject: u32, kind: BiasKind) -> Bias {
     let found = results(run).biases;
     let mut found = found.into_iter();
     let found = found.find(|b| (b.subject, b.kind) == (SubjectId(subject), kind));
-    found.expect("it is looked at")
+    found.expect("the bias is estimated")
 }
 
 #[test]

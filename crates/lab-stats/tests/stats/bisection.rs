@@ -43,7 +43,7 @@ fn noise(program: &str) -> Vec<[f64; 3]> {
 
 /// Draws the noise of successive blocks.
 ///
-/// It replays the measured blocks from a random position on. The copies are equal, so they swap
+/// It replays the measured blocks, starting at a random position. The copies are equal, so they swap
 /// roles at random.
 struct Machine<'n> {
     blocks: &'n [[f64; 3]],

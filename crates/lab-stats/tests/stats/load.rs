@@ -742,7 +742,7 @@ fn connections_follow_the_simulated_law() {
     assert!(law.peak.is_some() && !law.departs);
     assert!(
         results(&open(run)).scalings.is_empty(),
-        "a rate is not what connections bring"
+        "in an open loop, connections do not determine the rate"
     );
 }
 
@@ -906,6 +906,25 @@ fn steady() -> Run {
 }
 
 #[test]
+fn the_requests_of_a_closed_loop_are_those_that_ended() {
+    for (offered, served, failed) in [(1990, 2000, 0), (2003, 2000, 0), (1995, 1900, 100)] {
+        let mut run = steady();
+        for block in &mut run.blocks {
+            let slice = &mut block.slices[0];
+            (slice.offered, slice.served) = (offered, served);
+            slice.errors = vec![(ErrorKind::Timeout, failed)];
+        }
+        let results = results(&run);
+        let count = |metric| {
+            let value = results.value(SubjectId(0), PointId(0), &metric);
+            value.map_or(0.0, |value| value.value())
+        };
+        assert_eq!(count(Metric::REQUESTS), 20_000.0);
+        assert_eq!(count(Metric::ERRORS), 10.0 * failed as f64);
+    }
+}
+
+#[test]
 fn gates_compare_in_every_unit() {
     let run = steady();
     for crossed in [
@@ -995,6 +1014,26 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
     assert_eq!(failed(&few), []);
     let too_few = InconclusiveReason::TooFewRequests { responses: 8000 };
     assert_eq!(unknown(&few), [("p99.99>20ms", too_few)]);
+    // The percentile is at least as large as a lower one, which has an interval.
+    let few = gated(&["p99.99>0.5ms", "p99.99<0.5ms", "p99.99<20ms"], &{
+        let mut few = run.clone();
+        for block in &mut few.blocks {
+            let slice = &mut block.slices[0];
+            (slice.offered, slice.served) = (200, 200);
+            slice.response = counts(std::iter::repeat_n(1e6, 200)).into();
+            slice.service = slice.response.clone();
+        }
+        few
+    });
+    let inconclusive = Decision::Inconclusive;
+    assert_eq!(
+        decisions(&few),
+        [Decision::Failed, inconclusive, inconclusive]
+    );
+    assert!(
+        matches!(&few[0].found, GateFound::LowerPercentile { value, .. } if value.low > 0.9e6),
+        "{few:?}"
+    );
     for block in &mut run.blocks {
         block.slices[0].errors = vec![(ErrorKind::Timeout, 30)];
         block.slices[0].server_cpu_ns = None;

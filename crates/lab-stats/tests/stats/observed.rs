@@ -104,14 +104,14 @@ fn invented_metrics_get_values_verdicts_a_control_means_and_effects() {
         results
             .comparison(SubjectId(1), PointId(0), &PAGES)
             .is_none(),
-        "it has no direction"
+        "a metric without a direction is not compared"
     );
     assert_eq!(verdicts(&results, 1), [Verdict::Faster; 4]);
     assert_eq!(verdicts(&results, 2), [Verdict::Equivalent; 4]);
     let hits = results.comparison(SubjectId(1), PointId(1), &HITS).unwrap();
     assert!(
         near(hits.ratio.estimate, 0.5),
-        "below 1 is better: {hits:?}"
+        "a ratio below 1 is better: {hits:?}"
     );
     assert_eq!((hits.blocks, hits.baseline), (12, SubjectId(0)));
     assert!(hits.p.unwrap() < 0.01 && hits.ratio.level >= 0.95);

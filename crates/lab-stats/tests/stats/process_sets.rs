@@ -87,8 +87,9 @@ fn misses(runs: u64, (sets, blocks): (u32, u32), nested: bool) -> u64 {
     missed.into_inner()
 }
 
-/// The numbers of sets of processes, and the numbers of blocks that each set serves.
+/// The numbers of sets of processes.
 const SETS: [u32; 4] = [2, 3, 4, 6];
+/// The numbers of blocks that each set serves.
 const BLOCKS_OF_EACH: [u32; 3] = [2, 4, 8];
 
 #[test]

@@ -67,7 +67,6 @@ proptest! {
         }
     }
 
-    /// Swapping two runs inverts the change.
     #[test]
     fn swapping_two_runs_inverts_the_change(a in blocks_of_times(), b in blocks_of_times()) {
         let (first, mut second) = (two_subjects(&a), two_subjects(&b));

@@ -61,7 +61,7 @@ fn as_in_its_parts(run: &Run) -> Results {
             );
             assert_eq!(same.baseline, plan.baseline_for(target));
             let judged = c.key.metric == Metric::WALL;
-            assert_eq!(c.verdict.is_some(), judged, "means have none");
+            assert_eq!(c.verdict.is_some(), judged, "means have no verdict");
             let control = whole.control(p.unwrap(), &Metric::WALL);
             assert_eq!(same.margin, control.map_or(whole.margin, |c| c.margin));
         }
@@ -424,7 +424,11 @@ fn results_of_multiple_targets() {
         .iter()
         .filter(|w| w.kind().name() == "host")
         .collect();
-    assert_eq!((host.len(), host[0].target), (1, None), "said once, of all");
+    assert_eq!(
+        (host.len(), host[0].target),
+        (1, None),
+        "one warning for all targets"
+    );
     let changing = results
         .warnings
         .iter()
@@ -467,10 +471,13 @@ fn results_of_a_load() {
     assert!(of(Metric::OFFERED) && of(Metric::THROUGHPUT) && of(Metric::RECEIVED));
     assert!(of(Metric::GENERATOR_CPU) && of(Metric::GENERATOR_BUSY) && of(Metric::SERVER_CORES));
     assert!(of(Metric::P999) && of(Metric::SERVICE_P999));
-    assert!(!of(Metric::SEND_DELAY_P50), "in a closed loop");
+    assert!(
+        !of(Metric::SEND_DELAY_P50),
+        "a closed loop has no send delay"
+    );
     assert!(of(Metric::SERVER_CPU));
     let unknown = results.value(SubjectId(1), PointId(0), &Metric::SERVER_CPU);
-    assert!(unknown.is_none(), "it is not known");
+    assert!(unknown.is_none(), "an unknown value is omitted");
     for (c, _) in judged(&results) {
         let control = results.control(c.key.point.unwrap(), &c.key.metric);
         assert_eq!(c.margin, control.map_or(plan.measure.margin, |c| c.margin));

@@ -19,7 +19,7 @@ fn overall(results: &Results, subject: u32, case: Option<u32>) -> &Overall {
     let (subject, case) = (SubjectId(subject), case.map(CaseId));
     let mut all = results.overall.iter();
     let found = all.find(|o| (o.subject, o.case, o.keep_alive) == (subject, case, Some(true)));
-    found.expect("it is compared")
+    found.expect("the servers are compared")
 }
 
 /// Counts the points of a subject that a warning lists.
@@ -238,16 +238,24 @@ fn rates_limited_by_the_generator_are_not_compared() {
     let results = limited(&[2.0, 1.0, 0.5]);
     assert!(
         rates(&results, 2).iter().all(|v| *v == Verdict::Slower),
-        "behind even so"
+        "the server is slower despite the generator's limit"
     );
     assert_eq!(rates(&results, 2).len(), 16);
-    assert_eq!(rates(&results, 3), [], "two rates of the generator");
-    assert_eq!(rates(&results, 4), [], "the baseline may do as much");
+    assert_eq!(
+        rates(&results, 3),
+        [],
+        "both rates are limited by the generator"
+    );
+    assert_eq!(rates(&results, 4), [], "the baseline may be as fast");
     let costs = results
         .comparisons
         .iter()
         .filter(|c| c.key.metric == Metric::SERVER_CPU);
-    assert_eq!(costs.count(), 3 * 16, "CPU time is the server's own");
+    assert_eq!(
+        costs.count(),
+        3 * 16,
+        "the generator's limit does not affect CPU times"
+    );
     assert!(
         results
             .scalings
@@ -283,7 +291,7 @@ fn a_server_that_failed_is_compared_nowhere_and_one_that_failed_at_a_point_elsew
     let memory = measured.value(SubjectId(2), None, &Metric::SERVER_MEMORY);
     assert!(
         memory.is_some(),
-        "it did not do the same work, but is shown"
+        "a server with different work is not compared, but its memory is shown"
     );
     assert_eq!(overall(&measured, 3, Some(0)).points, 3);
     assert_eq!(overall(&measured, 3, Some(1)).points, 4);
@@ -371,7 +379,7 @@ fn warnings_are_few_however_many_points_there_are() {
     assert_eq!(
         cells_of(&overloaded, "base"),
         2,
-        "only where requests are due"
+        "only points of the open loop"
     );
 }
 

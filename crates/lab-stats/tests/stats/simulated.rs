@@ -102,7 +102,7 @@ fn identical_subjects_have_no_winner() {
             80,
         ),
         scenario(
-            "luck that stays in part (0.2)",
+            "partly persistent luck (0.2)",
             World {
                 memory: 0.2,
                 ..noisy()
@@ -110,7 +110,7 @@ fn identical_subjects_have_no_winner() {
             80,
         ),
         scenario(
-            "luck that stays in part (0.3)",
+            "partly persistent luck (0.3)",
             World {
                 memory: 0.3,
                 ..noisy()
@@ -206,8 +206,8 @@ fn persistent_process_effects_are_a_limitation() {
         ..CALM
     };
     let scenarios = [
-        scenario("luck that stays in half (0.5)", world(0.5), 80),
-        scenario("luck that stays for long (0.7)", world(0.7), 80),
+        scenario("half-persistent luck (0.5)", world(0.5), 80),
+        scenario("mostly persistent luck (0.7)", world(0.7), 80),
     ];
     let rows = scenarios.iter().enumerate().map(|(i, scenario)| {
         let tally = scenario.tally(200 + i as u64);

@@ -188,7 +188,11 @@ fn subjects_skip_points_with_parameters_that_they_lack() {
     let mut measured_cells = measured_cells(&results).into_iter();
     assert!(measured_cells.all(|cell| cell != (python, PointId(0))));
     let overall = results.overall.iter().find(|o| o.subject == python);
-    assert_eq!(overall.unwrap().points, 1, "of those that both do");
+    assert_eq!(
+        overall.unwrap().points,
+        1,
+        "the points that both subjects have"
+    );
     assert!((overall.unwrap().ratio.estimate - 3.0).abs() < 0.05);
     let factors = results.effects.iter().filter(|f| f.subject == python);
     assert_eq!(factors.count(), 0);
@@ -231,7 +235,7 @@ fn the_time_of_an_operation_is_split_and_adds_up() {
     }
     let (_, sqlite) = results_on(&run, TargetKind::Sqlite);
     let server = interval_if_any(&sqlite, SubjectId(0), PointId(0), &Metric::SERVER_CPU);
-    assert!(server.is_none(), "a library is no server");
+    assert!(server.is_none(), "a library has no server");
     let of = |metric| interval(&sqlite, SubjectId(0), PointId(0), &metric).estimate;
     assert!((of(Metric::WAITING) / of(Metric::MEAN_WALL) - 0.5).abs() < 1e-3);
 }
@@ -326,7 +330,7 @@ fn added_latencies_are_differences_of_blocks() {
     let (_, results) = results_on(&run, TargetKind::Postgresql);
     let added = results.cells.iter();
     let mut added = added.filter(|c| c.key.metric == Metric::ADDED_P99);
-    assert!(added.next().is_none(), "these cannot fail");
+    assert!(added.next().is_none(), "these calls cannot fail");
     let plan = run.plan_mut().unwrap();
     for case in &mut plan.cases {
         case.check = Check::Effects;
@@ -366,9 +370,9 @@ fn scaling_finds_the_law_and_its_peak_and_no_fixed_cost() {
     let (plan, results) = results_on(&run, TargetKind::Postgresql);
     assert!(
         results.fits.is_empty(),
-        "one more connection has no cost of its own"
+        "an additional connection has no fixed cost"
     );
-    assert_eq!(results.scalings.len(), 4, "all but the control");
+    assert_eq!(results.scalings.len(), 4, "all subjects except the control");
     let go = named(&plan, "go");
     let scaling = results.scalings.iter().find(|s| s.subject == go).unwrap();
     let law = scaling.law.as_ref().unwrap();
@@ -380,7 +384,7 @@ fn scaling_finds_the_law_and_its_peak_and_no_fixed_cost() {
     holds(&law.one, one);
     holds(&law.contention, contention);
     holds(&law.coherency, coherency);
-    let peak = law.peak.expect("throughput falls in the end");
+    let peak = law.peak.expect("throughput falls at the end");
     holds(&peak.connections, ((1.0 - contention) / coherency).sqrt());
     assert!(!law.departs && law.worst_residual < 0.02);
 }

@@ -83,7 +83,11 @@ fn a_server_that_became_slower_is_slower_in_every_respect() {
     let kinds: Vec<&str> = found.caveats.iter().map(|c| c.kind().name()).collect();
     assert_eq!(kinds, ["machine"]);
     let differing: Vec<&str> = found.differences.iter().map(|d| &d.what[..]).collect();
-    assert_eq!(differing, ["server"], "the name is no difference");
+    assert_eq!(
+        differing,
+        ["server"],
+        "a different host name is not a difference"
+    );
     assert!(found.apart.is_empty(), "{:?}", found.apart);
 }
 

@@ -57,7 +57,7 @@ fn the_largest_counts_are_kept() {
 }
 
 #[test]
-fn what_no_histogram_holds_is_refused() {
+fn values_beyond_the_histogram_are_rejected() {
     let max = Counts(vec![(Counts::MAX_NS, 1)]);
     assert!(encode(&max).unwrap().is_some());
     let error = encode(&Counts(vec![(u64::MAX, 1)])).unwrap_err();

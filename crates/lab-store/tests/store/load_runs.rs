@@ -46,7 +46,7 @@ fn the_servers_processes_are_read_from_older_files() {
 
 /// A reader adds up the rates in a run file, so an overflow would abort the program.
 #[test]
-fn stages_beyond_all_limits_are_refused() {
+fn stages_beyond_all_limits_are_rejected() {
     let read = |stages: serde_json::Value| {
         let mut load = serde_json::to_value(LoadSpec::default()).unwrap();
         load["arrivals"] = serde_json::json!({"loop": "open", "poisson": true, "stages": stages});
@@ -127,7 +127,7 @@ fn written(path: &Path, plan: &Plan, slices: &[Slice]) {
 }
 
 #[test]
-fn slices_come_out_in_their_order() {
+fn slices_are_read_in_their_order() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let nothing = Slice {
@@ -143,7 +143,7 @@ fn slices_come_out_in_their_order() {
 }
 
 #[test]
-fn connections_that_a_load_opened_are_told_without_reading_it_all() {
+fn opened_connections_are_read_without_the_whole_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let busy = Slice {
@@ -155,7 +155,7 @@ fn connections_that_a_load_opened_are_told_without_reading_it_all() {
     let rate = lab_store::connects_per_s(&path).unwrap();
     assert!(
         (rate.unwrap() - 400.0).abs() < 0.01,
-        "the busiest: {rate:?}"
+        "the highest rate: {rate:?}"
     );
     let other = Plan {
         work: Work::Batches,
@@ -167,7 +167,7 @@ fn connections_that_a_load_opened_are_told_without_reading_it_all() {
 }
 
 #[test]
-fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() {
+fn packed_slices_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let part = |agent: AgentId| AgentSlice {
@@ -203,7 +203,7 @@ fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() 
     let read = load(&path).unwrap();
     assert!(
         matches!(read.blocks[0].slices[0].lag, SliceTimes::Here(_)),
-        "it is empty"
+        "the distribution is empty"
     );
     let of_agent = |slice: &Slice| slice.agents[1].slice.response.counts().into_owned();
     assert_eq!(of_agent(&read.blocks[0].slices[0]), of_agent(&original));
@@ -211,7 +211,7 @@ fn a_slice_that_is_put_away_is_read_back_from_a_file_that_is_plain_in_the_end() 
 }
 
 #[test]
-fn slices_that_were_made_again_are_kept_and_do_not_count() {
+fn repeated_slices_are_stored_but_do_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let run = RunWriter::create(&path, "1", 100.0).unwrap();
@@ -235,7 +235,7 @@ fn slices_that_were_made_again_are_kept_and_do_not_count() {
 }
 
 #[test]
-fn what_no_histogram_holds_is_not_kept_in_part() {
+fn unstorable_distributions_are_not_stored_partially() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let run = RunWriter::create(&path, "1", 100.0).unwrap();
@@ -298,7 +298,7 @@ fn blobs(path: &Path) -> Vec<Option<Vec<u8>>> {
     db.query_row(sql, [], row).unwrap()
 }
 
-/// Agents of another version can lack a count, or have another one.
+/// Agents of a different version may lack a count, or have an additional one.
 #[test]
 fn counts_are_read_by_their_names() {
     let mut counts = LoadCounts::from([(LoadCount::Connects, 4), (LoadCount::ReadTimes, 7)]);
@@ -418,7 +418,7 @@ fn a_damaged_distribution_is_named() {
 
 /// Decoding arbitrary bytes gives a distribution or an error.
 #[test]
-fn any_bytes_are_borne() {
+fn any_bytes_are_handled() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     written(&path, &plan(&["a"], &["1"]), &[slice(0, 0)]);
@@ -524,7 +524,7 @@ fn the_log_has_every_slice() {
 }
 
 #[test]
-fn the_log_tells_servers_and_points_apart_whatever_they_are_called() {
+fn the_log_distinguishes_servers_and_points_with_any_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let plan = plan(&["my,server\n1", "http://[::1]:80"], &["1", "2"]);
@@ -548,7 +548,7 @@ fn the_log_tells_servers_and_points_apart_whatever_they_are_called() {
 
 /// Merged slices keep their errors under their new IDs.
 #[test]
-fn slices_of_another_file_are_taken_in_with_their_errors() {
+fn slices_of_another_file_are_merged_with_their_errors() {
     let folder = tempfile::tempdir().unwrap();
     let (path, other) = (folder.path().join("r.lab"), folder.path().join("o.lab"));
     let plan = plan(&["a"], &["1"]);

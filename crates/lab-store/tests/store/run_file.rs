@@ -109,7 +109,7 @@ fn killed(path: &Path, to: &Path) {
 }
 
 #[test]
-fn what_servers_did_and_latencies_come_out() {
+fn server_work_and_latencies_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let run = RunWriter::create(&path, "1.2.3", 12.5).expect("a new file");
@@ -187,7 +187,7 @@ fn what_servers_did_and_latencies_come_out() {
 }
 
 #[test]
-fn what_is_put_in_comes_out() {
+fn runs_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let run = begun(&path, 4);
@@ -277,7 +277,7 @@ fn what_is_put_in_comes_out() {
 }
 
 #[test]
-fn imported_figures_are_the_content_of_a_file_without_a_plan() {
+fn imported_values_need_no_plan() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let imported = Imported {
@@ -300,7 +300,7 @@ fn imported_figures_are_the_content_of_a_file_without_a_plan() {
 }
 
 #[test]
-fn a_file_says_what_it_is_from_the_first_moment() {
+fn a_file_is_identifiable_from_the_first_moment() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (folder.path().join("r.lab"), folder.path().join("c.lab"));
     let _run = RunWriter::create(&path, "1", 1.0).unwrap();
@@ -348,7 +348,7 @@ fn a_writer_killed_while_it_moves_its_log_into_the_file_loses_nothing() {
     assert_ne!(
         half[28..32],
         page[28..32],
-        "the log should have made the file longer"
+        "the WAL must have extended the file"
     );
     half[..4096].copy_from_slice(&page);
     fs::write(&copy, &half).unwrap();
@@ -370,7 +370,7 @@ fn a_file_has_one_writer() {
 }
 
 #[test]
-fn a_reader_does_not_spoil_the_end() {
+fn a_reader_does_not_prevent_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let run = begun(&path, 10);
@@ -379,7 +379,7 @@ fn a_reader_does_not_spoil_the_end() {
     let mut rows = statement.query([]).unwrap();
     rows.next().unwrap();
     run.finish(Some(Ending::Blocks), None)
-        .expect("somebody reads it");
+        .expect("the run ends while the file is being read");
     drop(rows);
     drop(statement);
     drop(reader);
@@ -391,7 +391,7 @@ fn a_reader_does_not_spoil_the_end() {
 }
 
 #[test]
-fn what_is_not_a_run_file_is_named_and_untouched() {
+fn other_files_are_reported_and_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     begun(&path, 200).finish(None, None).unwrap();
@@ -460,7 +460,7 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
 
 /// Opening another program's database must not even move the content of the WAL into the file.
 #[test]
-fn another_database_with_a_log_of_its_own_is_untouched() {
+fn another_database_with_its_own_wal_is_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (folder.path().join("o.db"), folder.path().join("c.db"));
     let db = Connection::open(&path).unwrap();
@@ -484,7 +484,7 @@ fn another_database_with_a_log_of_its_own_is_untouched() {
 
 /// After any byte of the file is changed, loading the file gives a run or an error.
 #[test]
-fn damage_anywhere_is_borne() {
+fn damage_anywhere_is_handled() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     begun(&path, 200)
@@ -516,7 +516,7 @@ fn damage_anywhere_is_borne() {
 }
 
 #[test]
-fn rows_that_point_to_nowhere_are_named() {
+fn rows_with_dangling_references_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     begun(&path, 4).finish(None, None).unwrap();
@@ -561,7 +561,7 @@ fn rows_that_point_to_nowhere_are_named() {
 
 /// Tests the merging of an agent's blocks into its coordinator's file.
 #[test]
-fn what_another_file_holds_is_taken_in() {
+fn another_files_content_is_merged() {
     let folder = tempfile::tempdir().unwrap();
     let (path, other) = (folder.path().join("r.lab"), folder.path().join("o.lab"));
     let agent_run = begun(&other, 3);
@@ -620,7 +620,7 @@ fn what_another_file_holds_is_taken_in() {
 
 /// Loading fails for a block that refers to an agent that does not exist.
 #[test]
-fn a_block_of_nobody_is_damage() {
+fn a_block_of_a_missing_agent_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     let run = begun(&path, 1);

@@ -44,7 +44,7 @@ fn function(profile: &CostProfile, file: &str, name: &str) -> Option<Vec<u64>> {
 }
 
 #[test]
-fn cachegrind_leaves_zeros_out() {
+fn cachegrind_omits_zeros() {
     let profile = read_cachegrind(CACHEGRIND.as_bytes()).expect("a profile");
     assert_eq!(profile.command, "./prog x");
     assert_eq!(profile.totals, [23, 5, 4]);
@@ -71,7 +71,7 @@ fn callgrind_is_read_with_parts_compression_inlining_calls_and_jumps() {
     assert_eq!(
         function(&profile, "c.c", "work"),
         Some(vec![103, 4]),
-        "of both parts"
+        "the sum of both parts"
     );
     let calls: Vec<_> = profile
         .calls()
@@ -98,14 +98,14 @@ fn callgrind_is_read_with_parts_compression_inlining_calls_and_jumps() {
 }
 
 #[test]
-fn callgrind_that_tells_functions_apart_by_callers_is_read() {
+fn callgrind_with_caller_suffixes_is_parsed() {
     let file = "version: 1\ncmd: a\nevents: Ir\nfl=(1) a.c\nfrfn=(1) main\nfn=(2) f\n3 5\nfrfn=(spontaneous)\nfn=(1)\n\
                 4 1\ntotals: 6\n";
     let profile = read_callgrind(file.as_bytes()).expect("a profile");
     assert_eq!(function(&profile, "a.c", "main"), Some(vec![1]));
 }
 
-/// Since 3.21, the file names the caches only if they were simulated.
+/// Since Valgrind 3.21, a file describes the caches only if they were simulated.
 #[test]
 fn cachegrind_without_caches_is_read() {
     let file = "cmd: a\nevents: Ir\nfl=a.c\nfn=f\n3 5\nsummary: 5\n";
@@ -139,7 +139,7 @@ fn massif_has_snapshots_and_the_sites_of_its_peak() {
 }
 
 #[test]
-fn a_saw_is_seen() {
+fn a_sawtooth_is_detected() {
     let snapshots = [0u64, 100, 10, 95, 12, 99, 15, 98];
     let snapshots = snapshots.map(|heap| lab_valgrind::Snapshot {
         heap,
@@ -170,7 +170,7 @@ fn dhat_of_both_versions_and_churn() {
 }
 
 #[test]
-fn stacks_are_bounded_where_costs_do_not_add_up() {
+fn stacks_are_bounded_if_costs_do_not_add_up() {
     // In each layer, both functions call both functions of the next layer, each for half of their own inclusive cost:
     // 2^40 paths.
     let mut text = String::from("# callgrind format\nevents: Ir\nfl=a.c\n");
@@ -229,7 +229,7 @@ fn the_lines_that_cost_most_are_first() {
 }
 
 #[test]
-fn functions_are_joined_where_suffixes_and_folders_moved() {
+fn functions_match_despite_changed_suffixes_and_directories() {
     let read = |text: &str| read_cachegrind(text.as_bytes()).expect("a profile");
     let before = read(
         "desc: x\ncmd: a\nevents: Ir\nfl=/old/a.c\nfn=f.constprop.0\n1 5\nfn=f.part.1.cold\n2 1\nfn=gone\n3 2\nsummary: 8\n",
@@ -275,7 +275,7 @@ fn names_lose_what_compilers_append_and_nothing_else() {
 }
 
 #[test]
-fn what_is_cut_off_is_said_to_be() {
+fn truncated_files_are_reported() {
     type Read = fn(&[u8]) -> Result<(), ProfileError>;
     let all: [(&str, Read, usize); 3] = [
         (CACHEGRIND, |b| read_cachegrind(b).map(drop), 1),
@@ -341,7 +341,7 @@ fn damaged(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn no_file_makes_a_reader_panic(
+    fn no_file_panics(
         bytes in prop_oneof![
             prop::collection::vec(any::<u8>(), 0..400),
             damaged(CACHEGRIND),

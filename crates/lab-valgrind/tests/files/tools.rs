@@ -200,7 +200,7 @@ const CACHES: [&str; 2] = ["--cache-sim=yes", "--branch-sim=yes"];
 const ANNOTATE: [&str; 3] = ["cg_annotate", "--threshold=0", "--auto=no"];
 
 #[test]
-fn figures_and_differences_are_those_of_cg_annotate() {
+fn costs_and_differences_match_cg_annotate() {
     let folder = TempDir::new().expect("a folder");
     for programs in PROGRAMS {
         let paths = programs.map(|words| run(&folder, "cachegrind", &CACHES, words));
@@ -273,7 +273,7 @@ fn compare_differences(
 }
 
 #[test]
-fn functions_and_calls_are_those_of_callgrind_annotate() {
+fn functions_and_calls_match_callgrind_annotate() {
     let folder = TempDir::new().expect("a folder");
     for [words, _] in PROGRAMS {
         let options = ["--dump-instr=yes", "--collect-jumps=yes", "--cache-sim=yes"];
@@ -287,7 +287,7 @@ fn functions_and_calls_are_those_of_callgrind_annotate() {
 }
 
 #[test]
-fn snapshots_are_those_of_ms_print_and_blocks_those_of_dh_view() {
+fn snapshots_match_ms_print_and_blocks_match_dh_view() {
     let folder = TempDir::new().expect("a folder");
     for [words, _] in PROGRAMS {
         let path = run(&folder, "massif", &[], words);

@@ -12,7 +12,7 @@ pub const ZIPF_KEYS: u64 = 10_000;
 /// One operation of a trace.
 #[derive(Clone, Copy)]
 pub struct Access {
-    /// The key.
+    /// The key that is read or written.
     pub key: u64,
     /// True for a read, and false for a write.
     pub reads: bool,

@@ -20,7 +20,7 @@ pub struct OwnWork {
 pub struct OwnStatement {
     /// The SQL text.
     pub text: String,
-    /// The types of the columns; empty if it returns no rows.
+    /// The types of the columns; empty if the statement returns no rows.
     pub columns: Vec<OwnType>,
 }
 

@@ -24,7 +24,7 @@ pub struct AuditArgs {
     pub verb: AuditVerb,
 }
 
-/// The audits.
+/// The subcommands of `benchlab audit`, one per kind of audit.
 #[derive(Subcommand)]
 #[command(add = SubcommandCandidates::new(completion::audits))]
 pub enum AuditVerb {

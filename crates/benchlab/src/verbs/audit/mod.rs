@@ -17,6 +17,7 @@ use crate::verbs::report::{deliver_document, render, write};
 use crate::verbs::runs_folder;
 use args::{AuditArgs, AuditVerb, Auditing};
 use lab_audit::cookies::input::MAX_INPUT_BYTES;
+use lab_audit::input_text;
 use lab_audit::report::{AuditReport, document, harmless};
 use lab_audit::{Class, Rule, user_rules, waivers, wording};
 use lab_document::{Document, Gate, Terminal, format};
@@ -210,5 +211,5 @@ fn read_text(source: &str) -> Result<String, Exit> {
         let reason = wording::unusable(source, &wording::too_long(max));
         return Err(Exit::invalid(reason));
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    input_text::decode(bytes).map_err(|reason| Exit::invalid(wording::unusable(source, &reason)))
 }

@@ -9,12 +9,13 @@ use crate::progress::progress;
 use lab_audit::site::{self, Site, SiteOptions, Url};
 use lab_bench::unix_seconds;
 use lab_document::Document;
+use std::path::Path;
 
 /// Audits a site.
 pub fn site(cli: &Cli, args: &SiteArgs) -> Result<Document, Exit> {
     let began = unix_seconds();
     let rules = rules(site::rules(), &site::CLASSES, &args.auditing)?;
-    let (url, site) = if std::path::Path::new(&args.of).is_file() {
+    let (url, site) = if is_file_name(&args.of) {
         let read = site::of_har(&read_text(&args.of)?);
         read.map_err(|reason| Exit::invalid(format!("{}: {reason}", args.of)))?
     } else {
@@ -28,6 +29,16 @@ pub fn site(cli: &Cli, args: &SiteArgs) -> Result<Document, Exit> {
         &site::audit(&url, &site, &rules),
         began,
     )
+}
+
+/// Returns true if a text is the name of a file: the file exists, or the text is not a URL and ends
+/// like the name of a HAR file.
+fn is_file_name(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let ends_like_har = [".har", ".har.gz", ".json"]
+        .iter()
+        .any(|end| lower.ends_with(end));
+    Path::new(text).is_file() || ends_like_har && !text.contains("://")
 }
 
 /// Parses the URL of a page.

@@ -24,8 +24,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The maximum number of lines and bytes to keep from the end of a failed build's output.
+/// The maximum number of lines to keep from the end of a failed build's output.
 const LAST_LINES: usize = 10;
+/// The maximum number of bytes to read from the end of a failed build's output.
 const LAST_BYTES: usize = 4096;
 
 /// The commits of a bisection, and the worktrees of the commits that have been built.

@@ -12,11 +12,12 @@ use crate::verbs::{explain, forecast::forecast, report, runs_folder};
 use lab_bench::{
     CommandWorkload, LocalExecutor, Wrapper, commit_range, fingerprint, interrupt, unix_seconds,
 };
-use lab_document::{Document, Format};
-use lab_model::{Commands, Cores, Ending, Measure, Plan, Setting};
+use lab_document::{Document, Format, say};
+use lab_model::{Commands, Cores, Ending, GateEffect, Measure, Plan, Run, Setting, SubjectId};
 use lab_plan::{CommandWords, Comparison, GivenCommand};
 use lab_stats::gate::GateCondition;
 use lab_store::RunWriter;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ pub fn compare_in_turns(
     if counts && ending != Ending::Failed {
         instructions::judge(args, &plan, &path)?;
     }
-    let document = report_result(&path, ending, &exports, args.quiet)?;
+    let document = report_result(&plan, &path, ending, &exports, args.quiet)?;
     if args.explain {
         explain::after_comparison(&plan, &path)?;
     }
@@ -139,14 +140,16 @@ pub fn run_plan(
 ) -> Result<Document, Exit> {
     let path = writer.path().to_path_buf();
     let ending = measure(plan, writer)?;
-    report_result(&path, ending, exports, is_quiet)
+    report_result(plan, &path, ending, exports, is_quiet)
 }
 
 /// Reports the result of a run that has ended, and returns the report.
 ///
 /// # Errors
-/// Returns an error, after the report, if nothing was left to compare.
+/// Returns an error, after the report, if nothing was left to compare, or if a command failed and
+/// no gate failed.
 fn report_result(
+    plan: &Plan,
     path: &Path,
     ending: Ending,
     exports: &[(&Path, Format)],
@@ -157,8 +160,21 @@ fn report_result(
         report::export(&document, exports)?;
         report::show_unless_quiet(&document, path, is_quiet)?;
         measuring::exit_code(ending)?;
-        Ok(document)
+        match failed_commands(report.run, plan) {
+            Some(names) if document.gate_effect() == GateEffect::Pass => {
+                Err(Exit::failed(format!("{names} failed: see the report")))
+            }
+            _ => Ok(document),
+        }
     })
+}
+
+/// Lists the commands that failed, or whose cleanup failed.
+fn failed_commands(run: &Run, plan: &Plan) -> Option<String> {
+    let failed: BTreeSet<SubjectId> = run.failures.iter().map(|f| f.subject).collect();
+    let names = failed.iter().filter_map(|&id| plan.subjects.get(id));
+    let names: Vec<&str> = names.map(|subject| subject.name.as_str()).collect();
+    (!names.is_empty()).then(|| say::list(&names))
 }
 
 /// Measures the remaining blocks of a run of commands.

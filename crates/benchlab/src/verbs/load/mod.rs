@@ -36,7 +36,7 @@ use session::{LoadSession, SessionFile};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Loads one server, or multiple servers in turns.
+/// Puts one server under load, or multiple servers in turn.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
     let session = session(cli, args)?;
     if args.dry_run {
@@ -46,7 +46,7 @@ pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
     Ok(gate::exit_code(&run_load(&session)?))
 }
 
-/// Loads servers and returns the report.
+/// Puts servers under load and returns the report.
 pub fn run_new_load(cli: &Cli, args: &LoadArgs) -> Result<Document, Exit> {
     run_load(&session(cli, args)?)
 }

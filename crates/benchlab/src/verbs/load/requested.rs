@@ -37,6 +37,7 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
             "--family 4,6 compares two ways to one server: specify the URLs of only one server",
         ));
     }
+    no_variables(args)?;
     let headers = args.header.iter().map(|line| Header::parse(line));
     let headers: Vec<Header> = headers.collect::<Result<_, _>>()?;
     let body = body(args)?;
@@ -152,6 +153,21 @@ fn requests_to(
         ..Request::new(link.clone())
     };
     Ok(links.iter().enumerate().map(request).collect())
+}
+
+/// Rejects variables such as `{{name}}`, which other tools replace, as request files do.
+fn no_variables(args: &LoadArgs) -> Result<(), Exit> {
+    let urls = args.urls.iter().map(|url| ("the URL", url));
+    let headers = args.header.iter().map(|header| ("--header", header));
+    let body = args.body.iter().map(|body| ("--body", body));
+    let mut texts = urls.chain(headers).chain(body);
+    match texts.find(|(_, text)| text.contains("{{")) {
+        Some((option, _)) => Err(Exit::invalid(format!(
+            "{option} contains `{{{{`: variables are not supported; write the text to send, or use --body-file for \
+             a body that contains it"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Returns the body of `--body` or `--body-file`.

@@ -9,8 +9,9 @@ use lab_model::{Plan, PointId, Slice, SubjectId, grouped};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 
-/// The maximum width of the view and the minimum width of the terminal, in columns.
+/// The maximum width of the view, in columns.
 const WIDTH: usize = 80;
+/// The minimum width of a terminal that shows the view, in columns.
 const MIN_WIDTH: usize = 60;
 
 /// The number of rows of the heat map.

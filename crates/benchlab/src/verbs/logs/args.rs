@@ -5,7 +5,7 @@ use crate::completion;
 use crate::exit::Exit;
 use crate::gate::InconclusiveArg;
 use crate::option_values::time;
-use crate::options::{AgentPlacement, DisplayArgs};
+use crate::options::{AgentPlacement, DisplayArgs, unit_of_time};
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use lab_logs::SessionOptions;
@@ -40,7 +40,7 @@ pub struct LogsArgs {
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<String>,
     /// The unit of durations, if the format does not define it: ns, us, ms or s
-    #[arg(long, value_name = "UNIT", value_parser = unit)]
+    #[arg(long, value_name = "UNIT", value_parser = unit_of_time)]
     pub duration_unit: Option<u64>,
     /// The fields of JSON lines, if their names are not recognized: time, method, path, request, status, bytes,
     /// agent, duration, id; for example time=ts,path=request.uri,duration=elapsed_ms
@@ -136,16 +136,5 @@ impl LogsArgs {
             git_tags: self.git_tags.clone(),
             parquet: self.parquet.clone(),
         }
-    }
-}
-
-/// Parses a unit and returns it in ns.
-fn unit(text: &str) -> Result<u64, String> {
-    match text {
-        "ns" => Ok(1),
-        "us" | "µs" => Ok(1_000),
-        "ms" => Ok(1_000_000),
-        "s" => Ok(1_000_000_000),
-        _ => Err("expected ns, us, ms or s".into()),
     }
 }

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 /// The interval between two reads of the files.
 const POLL: Duration = Duration::from_millis(250);
-/// The interval between two screens on a terminal, and between two lines otherwise.
+/// The interval between two screens on a terminal.
 const SCREEN: Duration = Duration::from_secs(1);
+/// The interval between two lines if the output is not a terminal.
 const LINE: Duration = Duration::from_secs(10);
 
 /// Reads logs until Ctrl-C.

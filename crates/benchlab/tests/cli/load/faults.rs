@@ -14,8 +14,8 @@ fn timeout(behavior: Behavior) -> &'static [&'static str] {
     }
 }
 
-/// Asserts the errors of a server that fails after it has served ten requests, which includes the
-/// request before the load.
+/// Asserts the number of served requests and the kinds of errors if the server fails after ten
+/// requests, which include the request before the load.
 #[track_caller]
 fn assert_errors(behavior: Behavior, more: &[&str], expected: &[ErrorKind]) {
     let (directory, web) = (TestDirectory::new(), Web::after(10, behavior));
@@ -43,7 +43,7 @@ fn assert_errors(behavior: Behavior, more: &[&str], expected: &[ErrorKind]) {
     }
     assert!(
         !(outcome.stdout.clone() + &outcome.stderr).contains('\u{1b}'),
-        "what a server says is escaped"
+        "text from a server must be escaped"
     );
 }
 
@@ -64,7 +64,7 @@ fn errors_are_counted_by_kind() {
 
 /// In an open loop, all due requests count, even if no connection was free.
 #[test]
-fn what_was_due_is_served_or_an_error() {
+fn every_due_request_is_served_or_an_error() {
     for behavior in [Behavior::Hangs, Behavior::Dies, Behavior::Slow(20)] {
         let (directory, web) = (TestDirectory::new(), Web::after(20, behavior));
         let rate = ["--rate", "1000", "--even"];
@@ -79,7 +79,7 @@ fn what_was_due_is_served_or_an_error() {
 }
 
 #[test]
-fn responses_of_every_form_are_served() {
+fn responses_in_every_form_are_served() {
     for (behavior, more) in [
         (Behavior::Chunked, &["--expect-json", "ok=true"][..]),
         (Behavior::Closes, &[]),
@@ -118,7 +118,7 @@ fn an_unresponsive_server_is_not_loaded() {
 }
 
 #[test]
-fn responses_that_are_all_wrong_are_reported_before_and_after() {
+fn wrong_responses_are_reported_before_and_after_the_load() {
     for (behavior, more, kind, message) in [
         (
             Behavior::Unavailable,

@@ -47,7 +47,7 @@ impl TestDirectory {
         self.load_within(&LONG_TIMEOUT, urls, more)
     }
 
-    /// Loads servers with a timeout option.
+    /// Puts servers under load with a timeout option.
     fn load_within(&self, timeout: &[&str], urls: &[&str], more: &[&str]) -> Outcome {
         let words = [&["load"], urls, &SHORT[..], timeout, more];
         self.0.call(&words.concat())
@@ -89,7 +89,7 @@ pub fn sums(run: &Run) -> (u64, Vec<(ErrorKind, u64)>) {
 }
 
 #[test]
-fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
+fn a_load_is_stored_slice_by_slice_and_shown_in_every_format() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let files =
         ["r.json", "r.csv", "r.md", "r.xlsx", "plots/", "r.hlog"].map(|f| directory.0.join(f));
@@ -163,7 +163,7 @@ fn response_times_of_two_runs_are_shown_side_by_side() {
 /// The audit compares the number of connections that a load opened with the number of ports of this
 /// host.
 #[test]
-fn an_audit_of_the_host_knows_what_the_last_load_opened() {
+fn a_host_audit_knows_the_connections_of_the_last_load() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Closes));
     let ports = || {
         let outcome = directory.0.call(&["audit", "host", "--no-run", "--full"]);

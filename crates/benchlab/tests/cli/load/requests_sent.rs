@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 
 #[test]
-fn options_that_are_wrong_say_what_is_right() {
+fn invalid_options_show_valid_ones() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     for (options, says) in [
@@ -84,7 +84,7 @@ fn options_that_are_wrong_say_what_is_right() {
 }
 
 #[test]
-fn strangers_are_not_loaded() {
+fn public_hosts_are_not_loaded() {
     let directory = TestDirectory::new();
     let stranger = "http://192.0.2.1:8080/";
     directory
@@ -97,7 +97,7 @@ fn strangers_are_not_loaded() {
 }
 
 #[test]
-fn secrets_are_sent_and_kept_nowhere() {
+fn secrets_are_sent_but_not_stored() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = format!("http://me:hunter2@{}/", web.address);
     let json = directory.0.join("r.json");
@@ -129,7 +129,7 @@ fn secrets_are_sent_and_kept_nowhere() {
 }
 
 #[test]
-fn several_urls_have_their_weights() {
+fn multiple_urls_have_weights() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let urls = [web.url("/a"), web.url("/b")];
     let more = [
@@ -194,7 +194,7 @@ fn requests_are_read_from_a_file() {
 }
 
 #[test]
-fn conditions_end_a_load_with_their_code() {
+fn conditions_determine_the_exit_code_of_a_load() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Slow(2)));
     let url = web.url("/");
     let load = |conditions: &[&str]| {
@@ -221,7 +221,7 @@ fn conditions_end_a_load_with_their_code() {
 }
 
 #[test]
-fn a_server_s_process_is_read_beside() {
+fn the_resource_usage_of_a_servers_process_is_recorded() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let own_pid = std::process::id().to_string();

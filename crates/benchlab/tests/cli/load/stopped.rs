@@ -68,7 +68,7 @@ fn ctrl_c_ends_a_load_with_a_report() {
 }
 
 #[test]
-fn a_load_that_was_stopped_is_resumed_to_its_length() {
+fn a_stopped_load_is_resumed_to_its_full_length() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let lab = directory
@@ -197,7 +197,7 @@ fn a_killed_load_asks_for_its_secrets_again() {
 }
 
 #[test]
-fn a_load_with_files_reads_them_again() {
+fn a_resumed_load_reads_its_files_again() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let (requests, body) = (directory.0.join("requests.http"), directory.0.join("body"));
     let text = "GET /one\nX-Token: sesame\n\n###\nPUT /two\n\nkey=c0ffee\n";
@@ -280,7 +280,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
     assert_eq!(code, Some(130), "{output}");
     assert!(
         output.contains("last second"),
-        "the view was there: {output}"
+        "the view was not shown: {output}"
     );
     let screen = screen(&output);
     let leftover = crate::progress::leftover(&screen);

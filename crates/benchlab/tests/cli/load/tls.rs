@@ -38,7 +38,7 @@ fn secure(config: Arc<ServerConfig>) -> (servers::Server, Arc<AtomicU64>) {
 }
 
 #[test]
-fn a_server_is_believed_if_its_authority_is_or_everybody() {
+fn a_server_is_trusted_through_its_authority_or_without_verification() {
     let authority = Authority::new();
     let (server, requests) = secure(authority.server("127.0.0.1", &[b"http/1.1"]));
     let url = format!("https://{}/", server.address);
@@ -76,7 +76,7 @@ fn a_server_is_believed_if_its_authority_is_or_everybody() {
 }
 
 #[test]
-fn http2_is_spoken_over_tls_and_without() {
+fn http2_works_with_and_without_tls() {
     let authority = Authority::new();
     let ca = authority.file();
     let config = authority.server("127.0.0.1", &[b"h2"]);
@@ -111,7 +111,7 @@ fn http2_is_spoken_over_tls_and_without() {
 }
 
 #[test]
-fn a_server_that_does_not_agree_on_http2_is_told_of() {
+fn a_server_that_does_not_negotiate_http2_is_reported() {
     let authority = Authority::new();
     let (server, _) = secure(authority.server("127.0.0.1", &[b"http/1.1"]));
     let (url, ca) = (format!("https://{}/", server.address), authority.file());

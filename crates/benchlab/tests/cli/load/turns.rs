@@ -35,7 +35,7 @@ fn a_sweep_visits_every_point_in_every_block_and_is_fitted() {
         order.sort_unstable();
         assert_eq!(order, [0, 1, 2, 3]);
     }
-    assert!(orders.len() > 1, "the order is random");
+    assert!(orders.len() > 1, "the order must be random");
     let (served, errors) = sums(&run);
     assert_eq!((web.requests() as u64, errors.len()), (served + 1, 0));
     let json = directory.json().to_string();
@@ -85,7 +85,7 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
 }
 
 #[test]
-fn a_server_that_dies_is_not_taken_for_a_fast_one() {
+fn a_server_that_dies_does_not_count_as_fast() {
     let (directory, a, b) = (
         TestDirectory::new(),
         Web::new(Behavior::Honest),
@@ -146,7 +146,7 @@ fn address_families_take_turns() {
 }
 
 #[test]
-fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
+fn options_that_contradict_the_servers_are_errors_with_advice() {
     let (directory, web, other) = (
         TestDirectory::new(),
         Web::new(Behavior::Honest),
@@ -236,7 +236,7 @@ fn urls_are_grouped_by_their_server() {
 /// The server sends 20 responses per second over one connection, but 200 requests per second are
 /// due.
 #[test]
-fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
+fn a_server_that_falls_behind_is_overloaded_and_has_no_percentiles() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Slow(50)));
     let rate = ["--rate", "200", "--connections", "1", "--timeout", "1s"];
     let outcome = directory.0.call(
@@ -279,7 +279,7 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
 /// If responses take microseconds, the generator's own delay can exceed a tenth of the response
 /// time.
 #[test]
-fn what_the_generator_hides_is_not_equivalent() {
+fn differences_that_the_generator_hides_are_not_equivalent() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let (a, b) = (web.url("/a"), web.url("/b"));
     let rate = [

@@ -4,7 +4,7 @@
 use super::{Behavior, TestDirectory, Web};
 use crate::project::Outcome;
 
-/// Loads each server separately and compares the runs.
+/// Puts each server under load separately, and compares the runs.
 fn compare_loads(urls: [&str; 2], more: &[&str]) -> (TestDirectory, Outcome) {
     let directory = TestDirectory::new();
     for (url, name) in urls.into_iter().zip(["before", "after"]) {
@@ -23,7 +23,7 @@ fn compare_loads(urls: [&str; 2], more: &[&str]) -> (TestDirectory, Outcome) {
 }
 
 #[test]
-fn two_loads_are_compared_and_shown_in_every_form() {
+fn two_loads_are_compared_and_shown_in_every_format() {
     let (fast, slow) = (Web::new(Behavior::Honest), Web::new(Behavior::Slow(50)));
     let folder = tempfile::tempdir().unwrap();
     let file = |ending: &str| folder.path().join(format!("two.{ending}"));
@@ -72,7 +72,7 @@ fn two_loads_are_compared_and_shown_in_every_form() {
 }
 
 #[test]
-fn loads_of_other_requests_are_not_compared() {
+fn loads_with_different_requests_are_not_compared() {
     let web = Web::new(Behavior::Honest);
     let (_place, outcome) = compare_loads([&web.url("/a"), &web.url("/b")], &[]);
     outcome.expect(2).says(&[

@@ -47,7 +47,6 @@ struct LoadJob {
     attached: Option<Attached>,
 }
 
-/// A request.
 struct Request {
     method: String,
     path: String,
@@ -135,7 +134,7 @@ impl ApiServer {
     }
 }
 
-/// Returns true if kubectl is installed in version 1.31 or newer, which uses WebSockets.
+/// Returns true if kubectl 1.31 or newer, which uses WebSockets, is installed.
 fn has_client() -> bool {
     let mut command = Command::new("kubectl");
     command.args(["version", "--client", "--output=json"]);
@@ -348,7 +347,7 @@ impl Drop for ApiServer {
 fn selected_job(query: &str) -> String {
     let (_, job) = query
         .split_once("job-name%3D")
-        .expect("pods of a Job are asked for");
+        .expect("the request selects the pods of a Job");
     job.split('&').next().unwrap_or_default().to_owned()
 }
 

@@ -169,7 +169,7 @@ fn lose_a_host(signal: Signal, reason: &str) {
 }
 
 #[test]
-fn a_run_goes_on_after_its_coordinator_was_killed() {
+fn a_run_is_resumed_after_its_coordinator_was_killed() {
     let project = project_to_hold();
     let mut lab = start(&project, "8");
     hold(&project);
@@ -228,7 +228,7 @@ fn a_run_without_any_host_left_can_be_resumed() {
 /// A subject that fails on another host is recorded as failed, and the other subjects continue, as
 /// on one machine.
 #[test]
-fn a_subject_that_fails_on_a_host_takes_no_further_part() {
+fn a_subject_that_fails_on_a_host_is_excluded() {
     let project = Project::with_faults(&["killed-in-block"]);
     let words = blocks_of("3", "2");
     let outcome = project.call(&[&words[..], &["--on", "local:2", "--time-limit", "60s"]].concat());
@@ -250,7 +250,7 @@ fn a_subject_that_fails_on_a_host_takes_no_further_part() {
 }
 
 #[test]
-fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
+fn unmeasurable_subjects_on_hosts_are_reported_before_the_run() {
     let project = Project::noop(&[]);
     let run = |more: &[&str]| project.run(&[&["--on", "local:2"], more].concat());
     run(&["--plan=2"])
@@ -281,10 +281,9 @@ fn what_hosts_cannot_measure_is_said_before_anything_is_measured() {
         .says(&["`t` measures disks", "--on expects directories"]);
 }
 
-/// The subjects on one host do the same work as each other, but not the same work as on the other
-/// host.
+/// The subjects on one host all do the same work, but it differs from the work on the other host.
 #[test]
-fn a_host_that_does_other_work_measures_nothing() {
+fn a_host_with_different_work_measures_nothing() {
     let head = "[experiment]\ntitle = \"V\"\nquestion = \"Q\"\nbaseline = \"one\"\n";
     let case = "[[case]]\nname = \"value\"\nwork = \"a file's\"\nunit = \"operation\"\n";
     let project = Project::with_text(&[head, case].concat());
@@ -333,7 +332,7 @@ fn run_over_ssh(project: &Project, sshd: &Sshd, blocks: &str, hosts: &str) -> Ou
 }
 
 #[test]
-fn a_host_with_another_revision_is_refused() {
+fn a_host_with_a_different_revision_is_rejected() {
     let sources = "sources = [\"source\"]\ndriver";
     let project = Project::noop(&[subject("third", &["plain.py"]).replace("driver", sources)]);
     let (source, other) = (project.join("source"), project.join("other"));

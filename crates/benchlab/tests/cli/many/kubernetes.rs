@@ -61,7 +61,7 @@ fn each_agent_is_the_container_of_a_job() {
 }
 
 #[test]
-fn no_job_is_left_of_a_coordinator_that_was_killed() {
+fn a_killed_coordinator_leaves_no_job() {
     let Some(server) = ApiServer::start(Pods::Run) else {
         return;
     };
@@ -113,7 +113,7 @@ fn the_job_of_an_agent_that_is_frozen_is_deleted() {
 }
 
 #[test]
-fn a_pod_that_cannot_run_is_told() {
+fn a_pod_that_cannot_run_is_reported() {
     let Some(server) = ApiServer::start(Pods::Fail) else {
         return;
     };

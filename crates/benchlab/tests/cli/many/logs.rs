@@ -34,7 +34,12 @@ fn lines() -> Vec<String> {
 }
 
 fn load_analysis(directory: &TestDirectory) -> LogAnalysis {
-    directory.0.load().logs().expect("what was read").clone()
+    directory
+        .0
+        .load()
+        .logs()
+        .expect("the run contains a log analysis")
+        .clone()
 }
 
 /// Removes data that depends on the file, and rounds sums, so that analyses can be compared.

@@ -7,7 +7,8 @@ use crate::project::{outcome, send_signal, wait_until};
 use lab_model::{AgentId, Ending, Run};
 use nix::sys::signal::Signal;
 
-/// On a busy machine, an agent is silent for seconds.
+/// A load during which an agent is lost only after 20 s, because an agent may be silent for seconds
+/// on a busy machine.
 const RATE: [&str; 6] = ["--rate", "200", "-c", "4", "--lost-after", "20s"];
 
 /// Returns the first lost agent after asserting the number of lost agents.
@@ -46,7 +47,7 @@ fn assert_account(run: &Run) {
 }
 
 #[test]
-fn the_load_goes_on_without_an_agent_that_is_killed() {
+fn the_load_continues_without_a_killed_agent() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let lab = directory.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     send_signal(children(lab.id())[1], Signal::SIGKILL);
@@ -62,7 +63,7 @@ fn the_load_goes_on_without_an_agent_that_is_killed() {
 }
 
 #[test]
-fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
+fn the_load_continues_without_a_frozen_agent_which_is_killed() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let lab = directory.start_load(&[&[&web.url("/"), "--on", "local:2"], &RATE[..]].concat());
     let frozen = children(lab.id())[0];
@@ -144,7 +145,7 @@ fn with_strict_the_loss_of_an_agent_ends_the_run() {
     // The run has not ended and can continue.
     assert_eq!(run.ending, None);
     assert_eq!(run.failures, []);
-    assert!(run.complete_blocks().count() < 25, "it ended early");
+    assert!(run.complete_blocks().count() < 25, "the run must end early");
     lost_agent(&run, 1);
 }
 
@@ -214,7 +215,7 @@ fn agents_end_if_their_coordinator_is_silent() {
 }
 
 #[test]
-fn ctrl_c_ends_all_agents_and_the_rest_can_be_put_on_later() {
+fn ctrl_c_ends_all_agents_and_the_load_can_be_resumed() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [

@@ -104,7 +104,7 @@ fn parts(run: &Run, agent: AgentId) -> Vec<AgentSlice> {
 }
 
 #[test]
-fn three_agents_share_a_rate_and_are_shown_in_every_form() {
+fn three_agents_share_a_rate_and_are_shown_in_every_format() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let files =
         ["r.json", "r.csv", "r.md", "r.xlsx", "r.html", "plots/"].map(|f| directory.0.join(f));
@@ -152,7 +152,7 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
 }
 
 #[test]
-fn a_reader_leaves_an_agent_out_and_the_report_says_so() {
+fn a_user_excludes_an_agent_and_the_report_says_so() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     directory
         .load(&[&web.url("/"), "--on", "local:2", "-c", "4"])
@@ -214,7 +214,7 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
 }
 
 #[test]
-fn secrets_and_expectations_reach_the_agents_and_no_file() {
+fn secrets_reach_the_agents_but_no_file() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = format!("http://me:hidden1@{}/x", web.address);
     let words = [
@@ -242,7 +242,7 @@ fn secrets_and_expectations_reach_the_agents_and_no_file() {
 }
 
 #[test]
-fn what_cannot_be_begun_is_said_before_anything_is_loaded() {
+fn impossible_loads_are_reported_before_the_load() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     directory

@@ -90,7 +90,8 @@ impl Networks {
         format!("netns:{},{}", self.names[0], self.names[1])
     }
 
-    /// Cuts the second agent's link, or restores it. After that, retransmissions arrive.
+    /// Cuts the second agent's link, or restores it. Once the link is restored, retransmissions
+    /// arrive.
     fn cut(&self, is_cut: bool) {
         let state = if is_cut { "down" } else { "up" };
         let [_, [device, _]] = self.devices();
@@ -115,7 +116,7 @@ impl Drop for Networks {
 
 /// Runs all tests on a single set of networks, because the addresses are fixed.
 #[test]
-fn an_agent_on_a_worse_line_is_named_and_can_be_left_out() {
+fn an_agent_on_a_worse_link_is_named_and_can_be_excluded() {
     let Some(networks) = Networks::new() else {
         return;
     };

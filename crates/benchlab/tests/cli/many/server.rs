@@ -33,7 +33,7 @@ fn an_agent_on_the_servers_host_reads_its_resource_usage() {
 }
 
 #[test]
-fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
+fn the_loss_of_the_agent_on_the_servers_host_is_reported() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let lab = directory.start_load(&[&url, "--server-host", "local:1", "-c", "4"]);
@@ -54,7 +54,7 @@ fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
 
 /// The server's resource usage covers the requests of all agents.
 #[test]
-fn without_an_agent_the_servers_figures_are_left_out() {
+fn without_an_agent_the_servers_usage_is_omitted() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [
@@ -83,7 +83,7 @@ fn without_an_agent_the_servers_figures_are_left_out() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told_before_the_load() {
+fn a_missing_server_is_reported_before_the_load() {
     let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
     let url = web.url("/");
     let words = [

@@ -139,7 +139,7 @@ impl Drop for Cluster {
 }
 
 #[test]
-fn nodes_get_an_agent_each_and_no_job_is_left_even_of_a_killed_coordinator() {
+fn each_node_gets_an_agent_and_no_job_remains() {
     let Some(cluster) = Cluster::start() else {
         return;
     };

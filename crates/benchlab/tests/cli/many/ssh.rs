@@ -80,7 +80,7 @@ fn two_hosts_get_copies_that_leave_nothing_behind() {
 
 /// The program is not copied if the same build is installed.
 #[test]
-fn a_program_that_is_installed_there_is_used_if_it_is_the_same() {
+fn an_identical_installed_program_is_used() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
         return;
     };
@@ -114,7 +114,7 @@ fn agents_on(sshd: &Sshd) -> Vec<PathBuf> {
 }
 
 #[test]
-fn limits_of_the_coordinator_hold_for_agents() {
+fn agents_have_the_coordinators_limits() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
         return;
     };
@@ -143,7 +143,7 @@ fn limits_of_the_coordinator_hold_for_agents() {
 }
 
 #[test]
-fn what_agents_write_is_shown_with_their_names() {
+fn output_of_agents_is_shown_with_their_names() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
         return;
     };
@@ -166,7 +166,7 @@ fn what_agents_write_is_shown_with_their_names() {
 }
 
 #[test]
-fn another_version_is_not_used_but_replaced_by_a_copy() {
+fn a_different_version_is_not_used() {
     let Some(sshd) = Sshd::start(&[("gen1", "")]) else {
         return;
     };
@@ -244,7 +244,7 @@ impl Drop for FaketimeRemains {
 
 /// libfaketime shifts the clock of an agent. The report shows the offset, which affects no result.
 #[test]
-fn a_time_of_day_that_is_ten_minutes_off_is_told() {
+fn a_time_of_day_that_is_ten_minutes_off_is_reported() {
     let folders = fs::read_dir("/usr/lib").unwrap().flatten();
     let libraries = folders.map(|f| f.path().join("faketime/libfaketime.so.1"));
     let Some(library) = libraries.into_iter().find(|path| path.is_file()) else {
@@ -305,7 +305,7 @@ fn a_host_that_cannot_be_reached_is_named() {
 /// Kills the coordinator, which cuts the connection: once while the program is being copied, and
 /// once during the load.
 #[test]
-fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
+fn a_killed_coordinator_leaves_nothing_on_its_hosts() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {
         return;
     };

@@ -26,7 +26,7 @@ impl Sshd {
         if !Path::new(SSHD).exists() {
             assert!(
                 std::env::var_os("CI").is_none(),
-                "CI must try out ssh: `make setup` installs it"
+                "CI must test with ssh: `make setup` installs it"
             );
             eprintln!("ssh is not tried out: {SSHD} is not there; `make setup` installs it");
             return None;

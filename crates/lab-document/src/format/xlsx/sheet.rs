@@ -15,7 +15,7 @@ const MAX_WIDTH: u32 = 320;
 
 /// A sheet that is being filled.
 pub struct Sheet {
-    /// The worksheet.
+    /// The worksheet, to which all rows are written.
     pub sheet: Worksheet,
     /// The next free row.
     pub row: u32,

@@ -24,7 +24,10 @@ fn a_body_is_decoded_before_it_is_compared() {
     let exact = Expect::new(Statuses::default(), Some(plain.to_vec()), Vec::new());
     for expect in [&exact, &json(&["ok=true", "list.2=1"])] {
         assert_eq!(expect.body(ContentCoding::Gzip, &gzip), Ok(()));
-        assert!(!fits(expect, &gzip), "as it came");
+        assert!(
+            !fits(expect, &gzip),
+            "the body does not match while it is encoded"
+        );
         let cut = expect.body(ContentCoding::Gzip, &gzip[..20]).unwrap_err();
         assert!(cut.contains("that is not in the Content-Encoding"), "{cut}");
         let unknown = expect.body(ContentCoding::Unknown, &gzip).unwrap_err();
@@ -115,11 +118,17 @@ fn values_are_found_in_json() {
     ] {
         assert!(!fits(&json(&[wrong]), body), "{wrong}");
     }
-    assert!(!fits(&json(&["s=text", "o.k.1=3"]), body), "all must hold");
-    assert!(fits(&json(&["=[1,2]"]), b" [1, 2]\n"), "the whole document");
+    assert!(
+        !fits(&json(&["s=text", "o.k.1=3"]), body),
+        "all values must match"
+    );
+    assert!(
+        fits(&json(&["=[1,2]"]), b" [1, 2]\n"),
+        "an empty path means the whole document"
+    );
     assert!(
         fits(&json(&["id=007"]), br#"{"id":"007"}"#),
-        "what is not JSON is a string"
+        "a value that is not JSON is a string"
     );
     assert!(JsonValue::parse("a.b").is_err());
     assert_eq!(json(&["a.x\\.y=z"]).words()[1], r#"JSON a.x\.y = "z""#);
@@ -157,5 +166,8 @@ fn what_is_not_json_is_wrong() {
     long[..7].copy_from_slice(b"{\"a\":1}");
     assert!(fits(&expect, &long));
     long.push(b' ');
-    assert!(!fits(&expect, &long), "longer than is looked into");
+    assert!(
+        !fits(&expect, &long),
+        "a body beyond the size limit does not match"
+    );
 }

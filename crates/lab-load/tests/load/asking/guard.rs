@@ -14,7 +14,7 @@ fn checked(guard: &LoadGuard, url: &str, addresses: &[&str]) -> Result<(), Strin
 }
 
 #[test]
-fn this_host_and_private_networks_are_let_through() {
+fn this_host_and_private_networks_are_allowed() {
     let guard = LoadGuard::new(None).unwrap();
     for near in [
         "127.0.0.1",
@@ -45,7 +45,7 @@ fn this_host_and_private_networks_are_let_through() {
 }
 
 #[test]
-fn all_others_are_refused() {
+fn all_other_hosts_are_rejected() {
     let guard = LoadGuard::new(None).unwrap();
     for far in [
         "192.0.2.1",
@@ -104,7 +104,7 @@ fn exactly_the_named_host_may_be_loaded() {
 }
 
 #[test]
-fn an_address_is_never_handed_out_unguarded() {
+fn no_address_bypasses_the_guard() {
     let guard = LoadGuard::new(None).unwrap();
     let origin = LoadUrl::parse("http://192.0.2.1/").unwrap().origin;
     assert!(origin.address(None, &guard).is_err());

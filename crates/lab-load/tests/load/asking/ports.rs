@@ -84,7 +84,7 @@ fn reuse_gives_ports_back_after_a_second() {
 }
 
 #[test]
-fn without_a_rate_the_limit_is_said() {
+fn without_a_rate_the_limit_is_reported() {
     let forecast = DEFAULT.forecast(None, MINUTES, true);
     assert!(forecast.short);
     assert!(

@@ -60,7 +60,7 @@ impl Folder {
         let file = self.file().display().to_string();
         error
             .strip_prefix(&file)
-            .expect("names the file")
+            .expect("the message begins with the file's name")
             .to_owned()
     }
 }
@@ -221,7 +221,7 @@ fn a_path_needs_a_server() {
 /// Mutated files are either rejected, or parsed into requests that can be rendered and that another
 /// parser accepts.
 #[test]
-fn no_file_makes_it_panic() {
+fn no_request_file_panics() {
     let folder = Folder::new();
     let mut random = SmallRng::seed_from_u64(7);
     let mut read = 0;

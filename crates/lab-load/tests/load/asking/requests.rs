@@ -55,7 +55,7 @@ fn read(request: Request, keep_alive: bool) -> Read {
 }
 
 #[test]
-fn a_plain_request_has_what_it_needs_and_no_more() {
+fn a_plain_request_is_minimal() {
     let read = read(request_to("http://127.0.0.1:8080/a?b=c"), true);
     assert_eq!(read.line, ("GET".to_owned(), "/a?b=c".to_owned(), 1));
     let agent = format!("benchlab/{}", env!("CARGO_PKG_VERSION"));
@@ -101,7 +101,7 @@ fn a_connection_per_request_is_announced() {
 }
 
 #[test]
-fn users_headers_replace_the_usual_ones() {
+fn the_users_headers_replace_the_default_headers() {
     let read = read(
         with(&[
             "user-agent: me",
@@ -118,7 +118,7 @@ fn users_headers_replace_the_usual_ones() {
     assert_eq!(read.all("x-a"), ["b c", "d"]);
     assert!(
         read.headers.iter().any(|(name, _)| name == "ACCEPT"),
-        "as it was spelled"
+        "a header keeps its spelling"
     );
 }
 
@@ -153,7 +153,7 @@ fn the_urls_user_is_authorized() {
 }
 
 #[test]
-fn nothing_is_smuggled_in() {
+fn header_injection_is_rejected() {
     for wrong in [
         "X: a\r\nY: b",
         "X: a\nb",
@@ -203,7 +203,7 @@ fn secrets_are_not_shown() {
 }
 
 #[test]
-fn both_versions_of_http_say_the_same() {
+fn both_versions_of_http_send_the_same_request() {
     let request = Request {
         method: method("PUT").unwrap(),
         body: "body".into(),
@@ -229,7 +229,7 @@ fn both_versions_of_http_say_the_same() {
 }
 
 #[test]
-fn only_a_head_has_no_body_in_its_response() {
+fn only_responses_to_head_have_no_body() {
     for name in ["GET", "HEAD", "POST", "OPTIONS", "head"] {
         let request = Request {
             method: method(name).unwrap(),
@@ -301,7 +301,7 @@ fn each_has_its_share_evenly_spread() {
         let again = Requests::new(&list, true, seed).unwrap();
         assert!(
             (0..11).all(|i| path(&requests, i) == path(&again, i)),
-            "the seed decides"
+            "the seed determines the order"
         );
     }
 }

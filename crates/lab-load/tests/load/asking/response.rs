@@ -57,7 +57,7 @@ fn a_body_ends_with_the_empty_line_after_its_last_chunk() {
 }
 
 #[test]
-fn bodies_end_where_their_heads_say() {
+fn bodies_end_as_their_headers_specify() {
     let length = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
     assert_bodies(&[length, length].concat(), &["abc", "abc"]);
     assert_bodies("HTTP/1.1 200 \nContent-Length: 3\n\nabc", &["abc"]);
@@ -124,7 +124,7 @@ fn the_content_coding_is_reported() {
 }
 
 #[test]
-fn connections_stay_or_close_as_the_head_says() {
+fn connections_close_as_the_headers_specify() {
     let stays = |version: &str, connection: &str| {
         let stream = format!("HTTP/{version} 200 OK\r\n{connection}Content-Length: 0\r\n\r\n");
         read(stream.as_bytes(), 7).unwrap()[0].0.keep_alive
@@ -144,7 +144,7 @@ fn a_response_to_head_has_no_body() {
 }
 
 #[test]
-fn what_is_no_http_is_malformed() {
+fn bytes_that_are_not_http_are_malformed() {
     for head in [
         "SSH-2.0-OpenSSH_9.2\r\n",
         "HTTP/2.0 200 OK\r\n\r\n",
@@ -189,7 +189,7 @@ fn what_is_no_http_is_malformed() {
 }
 
 #[test]
-fn what_does_not_end_is_not_kept() {
+fn endless_responses_are_not_stored() {
     let long = "a: b\r\n".repeat(MAX_HEAD / 6 + 10);
     let head = format!("HTTP/1.1 200 OK\r\n{long}");
     let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";

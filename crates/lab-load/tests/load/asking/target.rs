@@ -9,7 +9,7 @@ fn link(url: &str) -> LoadUrl {
 }
 
 #[test]
-fn hosts_and_paths_are_as_a_request_has_them() {
+fn hosts_and_paths_have_the_form_of_a_request() {
     let cases = [
         ("http://127.0.0.1:8080", "127.0.0.1:8080", "/"),
         ("http://127.0.0.1:80/a", "127.0.0.1", "/a"),
@@ -33,7 +33,7 @@ fn hosts_and_paths_are_as_a_request_has_them() {
 }
 
 #[test]
-fn what_is_no_url_of_http_says_what_to_do() {
+fn invalid_urls_are_errors_with_advice() {
     let cases = [
         (
             "localhost:8080/x",

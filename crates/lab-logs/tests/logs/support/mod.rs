@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Random numbers, and logs with known ground truth.
 
-use lab_model::{LogAnalysis, LogCell, LogHour, LogPage, PageKind};
+use lab_logs::{Hints, Rules, ServerLog, Tally, read};
+use lab_model::{
+    AssumptionKind, LogAdvice, LogAnalysis, LogAssumption, LogCell, LogHour, LogPage, PageKind,
+};
 
 /// The random number generator SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
 pub struct Random(pub u64);
@@ -123,7 +126,8 @@ pub fn line(time_s: i64, request: &str, status: u16, ns: u64, agent: &str) -> St
     )
 }
 
-fn clf(time_s: i64) -> String {
+/// Returns a time in the common log format, without its zone.
+pub fn clf(time_s: i64) -> String {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ];
@@ -159,4 +163,54 @@ fn clf(time_s: i64) -> String {
         left + 1,
         MONTHS[month]
     )
+}
+
+/// The results of reading a log, as far as they depend on its format.
+pub struct ReadLog {
+    pub analysis: LogAnalysis,
+    pub malformed: u64,
+    pub assumptions: Vec<LogAssumption>,
+    pub advice: Vec<LogAdvice>,
+}
+
+impl ReadLog {
+    /// Reads a log with these hints.
+    pub fn new(text: &str, hints: &Hints) -> ReadLog {
+        let mut tally = Tally::new(Rules::default());
+        let mut log = ServerLog::new("log", hints);
+        read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true).expect("a log");
+        log.close(&mut tally);
+        let facts = log.logs_read();
+        ReadLog {
+            malformed: log.lines.malformed,
+            analysis: tally.analysis(Vec::new(), log.lines),
+            assumptions: facts.assumptions,
+            advice: facts.advice,
+        }
+    }
+
+    /// Returns the number of requests with a duration, and the mean duration in µs.
+    pub fn timed_and_mean_us(&self) -> (u64, u64) {
+        let sum = |of: fn(&LogPage) -> u64| self.analysis.pages.iter().map(of).sum::<u64>();
+        let timed = sum(|page| page.timed);
+        (timed, sum(|page| page.total_ns) / timed.max(1) / 1_000)
+    }
+
+    /// Returns true if durations depend on an assumption, so that no gate on them is judged.
+    pub fn has_assumed_durations(&self) -> bool {
+        let mut assumptions = self.assumptions.iter();
+        assumptions.any(|a| a.kind() == AssumptionKind::Durations)
+    }
+
+    /// Returns true if times depend on an assumption, so that no gate on the rate is judged.
+    pub fn has_assumed_times(&self) -> bool {
+        let mut assumptions = self.assumptions.iter();
+        assumptions.any(|a| a.kind() == AssumptionKind::Times)
+    }
+
+    /// Returns the start of the first hour, in hours since the first hour of this day.
+    pub fn first_hour(&self, day_s: i64) -> Option<i64> {
+        let first = self.analysis.hours.first()?;
+        Some((first.start_s - day_s).div_euclid(3_600))
+    }
 }

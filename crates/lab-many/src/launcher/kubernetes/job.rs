@@ -131,7 +131,7 @@ fn is_over() -> bool {
     interrupt::requested() || polled.is_ok_and(|n| n > 0)
 }
 
-/// A client that reports a Job's pods. Dropping this ends the client.
+/// A client that reports a Job's pods. Dropping this value ends the client.
 struct PodWatch(Child);
 
 impl PodWatch {

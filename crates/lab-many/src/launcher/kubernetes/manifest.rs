@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_reader_edited_stays() {
+    fn edits_of_the_user_are_kept() {
         let containers = json!([
             {"name": "proxy", "image": "p"},
             {"name": "benchlab", "image": "i", "args": ["x"], "tty": true},
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_job_of_an_agent_is_refused() {
+    fn manifests_without_an_agents_job_are_rejected() {
         let refused = |object: Value| job(object, "b-1", &[]).err().expect("refused");
         assert!(refused(json!({"kind": "Pod", "apiVersion": "v1"})).contains("not a Job"));
         assert!(refused(json!({"kind": "Job", "apiVersion": "batch/v1"})).contains("no .metadata"));

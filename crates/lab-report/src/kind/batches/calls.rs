@@ -231,7 +231,7 @@ fn fastest(faults: &[Fault]) -> Option<String> {
         .map(|(best, faults)| format!("{best} with {}", list(faults)));
     let text = say::joined(parts, "; ").filter(|_| is_known)?;
     Some(format!(
-        "Fastest among the subjects that have no wrong calls and give up no call: {text}."
+        "Fastest among the subjects that have no wrong calls and never give up: {text}."
     ))
 }
 

@@ -56,7 +56,7 @@ fn swept(scope: &Scope) -> Vec<PointGroup> {
 }
 
 /// Describes the slopes in one state of the fixture: `kept link=cable, each additional 100 bytes: 0.85 ms (0.84 to
-/// 0.86) with http1 and not constant with http2, 5 ms at 1 to 9 ms at 8.`
+/// 0.86) with http1, and not constant with http2: from 5 ms at 1 to 9 ms at 8.`
 fn slope(scope: &Scope, group: &PointGroup) -> Option<String> {
     let unit = &scope.case(group).unit;
     let fits = scope.results.fits.iter();
@@ -86,7 +86,7 @@ fn subject_slope(scope: &Scope, group: &PointGroup, fit: &Fit) -> String {
         Some(format!("{} at {}", figure(level), scope.swept(point)))
     });
     let ends: Vec<String> = ends.collect();
-    format!("not constant with {name}, {}", ends.join(" to "))
+    format!("not constant with {name}: from {}", ends.join(" to "))
 }
 
 /// Describes the effect of the first factor that does not select a state: `packet: with packets=two instead of one,

@@ -63,7 +63,12 @@ pub fn headline(scope: &Scope, load: &LoadSpec) -> String {
 fn served(scope: &Scope, load: &LoadSpec, subject: SubjectId, name: Option<&str>) -> String {
     let points = scope.points();
     let Some((point, rate)) = scaling::peak(scope, subject, &points) else {
-        return wording::none_served(name, &outcome(scope, subject, &points));
+        let outcome = outcome(scope, subject, &points);
+        let failed: u64 = outcome.failed.iter().map(|(_, n)| n).sum();
+        return match failed < outcome.requests {
+            true => wording::rate_unknown(name, &outcome),
+            false => wording::none_served(name, &outcome),
+        };
     };
     let subject_scope = (subject, Some(point));
     let offered = scope

@@ -99,7 +99,7 @@ fn section(text: &mut String, section: &Section, level: usize) {
                 Ok(())
             }
         }
-        .expect("a string takes all");
+        .expect("writing to a string cannot fail");
     }
     for part in &section.sections {
         self::section(text, part, level + 1);

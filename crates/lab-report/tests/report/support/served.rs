@@ -14,8 +14,9 @@ use std::sync::LazyLock;
 /// The length of a server's turn, in ns.
 const VISIT_NS: u64 = 50_000_000;
 
-/// The generator's CPU time for a request, and for opening a connection, in ns.
+/// The generator's CPU time for a request, in ns.
 const GENERATOR_NS: f64 = 5_900.0;
+/// The generator's CPU time for opening a connection, in ns.
 const OPENING_NS: f64 = 14_000.0;
 
 /// The time to wake up the server and the generator when each waits for the other, in ns.
@@ -275,7 +276,7 @@ const CASES: [(&str, &str, &str, f64, u64); 5] = [
     ),
 ];
 
-/// Creates the run.
+/// Creates a run of REST servers with the given numbers of servers and blocks.
 pub fn run(size: &RunSize) -> Run {
     let servers = &SERVERS[..size.servers];
     let plan = plan(size, servers);
@@ -304,7 +305,7 @@ pub fn run(size: &RunSize) -> Run {
 pub fn failing(mut run: Run, name: &str) -> Run {
     let plan = run.plan().expect("a plan");
     let position = plan.subjects.find_id(|s| s.name == name);
-    let subject = position.expect("a server of that name");
+    let subject = position.expect("a server has this name");
     for block in &mut run.blocks {
         block.slices.retain(|slice| slice.subject != subject);
         block.processes.retain(|process| process.subject != subject);

@@ -143,7 +143,7 @@ impl Client {
                 .query_one("SELECT pg_backend_pid()", &[])
                 .unwrap()
                 .get(0),
-            Client::Mariadb(_) => panic!("MariaDB has threads"),
+            Client::Mariadb(_) => panic!("MariaDB serves connections in threads"),
         }
     }
 }

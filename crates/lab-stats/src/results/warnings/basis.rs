@@ -10,7 +10,9 @@ use crate::results::compare::Pair;
 use crate::results::judge::Basis;
 use crate::results::warning::{CellName, FailedAt, Replicate, TailWithoutInterval, Unfinished};
 use crate::results::{Cell, Control, ServerAge, Warning, WarningFact};
-use lab_model::{BlockState, ErrorKind, Metric, Plan, PointId, RESPONSE_TIMES, Run, SubjectId};
+use lab_model::{
+    BlockState, ErrorKind, Failure, Metric, Plan, PointId, RESPONSE_TIMES, Run, SubjectId,
+};
 use std::collections::BTreeSet;
 
 /// The data from which warnings are derived.
@@ -134,14 +136,30 @@ pub(super) fn level_not_reached(
     })
 }
 
+/// Returns a warning for each cleanup that failed.
+pub(super) fn cleanups(run: &Run, plan: &Plan) -> Vec<Warning> {
+    let failed = run.failures.iter().filter(|f| !f.spoils_values());
+    let warning = |failure: &Failure| {
+        Some(Warning::new(WarningFact::CleanupFailed {
+            subject: plan.subjects.get(failure.subject)?.name.clone(),
+            message: failure.message.clone(),
+        }))
+    };
+    failed.filter_map(warning).collect()
+}
+
 pub(super) fn failed(run: &Run, plan: &Plan) -> Vec<Warning> {
-    let failing: BTreeSet<SubjectId> = run.failures.iter().map(|f| f.subject).collect();
+    let failing = run.failures.iter().filter(|f| f.spoils_values());
+    let failing: BTreeSet<SubjectId> = failing.map(|f| f.subject).collect();
     let planned = failing
         .into_iter()
         .filter_map(|subject| Some((subject, plan.subjects.get(subject)?)));
     planned
         .map(|(subject, planned_subject)| {
-            let failures = || run.failures.iter().filter(|f| f.subject == subject);
+            let failures = || {
+                let failures = run.failures.iter().filter(|f| f.spoils_values());
+                failures.filter(|f| f.subject == subject)
+            };
             let points: BTreeSet<PointId> = failures().filter_map(|f| f.point).collect();
             let at = match failures().any(|f| f.point.is_none()) {
                 _ if kind_of(plan).has_obvious_point(plan) => FailedAt::OnlyPoint,

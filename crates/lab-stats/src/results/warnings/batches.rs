@@ -2,7 +2,7 @@
 //! Warnings about the times of batches and of whole commands.
 
 use super::basis::{
-    WarningBasis, cell_of_pair, cells, disturbances, failed, interrupted, label,
+    WarningBasis, cell_of_pair, cells, cleanups, disturbances, failed, interrupted, label,
     label_unless_obvious, level_not_reached, shortest_comparison, shortfall, unfit,
 };
 use super::reference::reference_beaten;
@@ -29,6 +29,7 @@ pub(in crate::results) fn of_batches(evidence: &WarningBasis) -> Vec<Warning> {
     let pairs: Vec<&Pair> = judged.collect();
     let mut all: Vec<Warning> = interrupted(run, plan).into_iter().collect();
     all.extend(failed(run, plan));
+    all.extend(cleanups(run, plan));
     all.extend(unfit(run));
     all.extend(few_blocks(run, plan, &pairs));
     all.extend(noise_floor(plan, evidence.controls));

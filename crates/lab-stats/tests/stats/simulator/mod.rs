@@ -62,8 +62,9 @@ pub enum Tails {
 /// The standard deviation of the logarithm of a skewed value.
 const SKEW: f64 = 0.3;
 
-/// The fixed and the marginal cost of an operation at every point, in ns.
+/// The fixed cost of an operation at every point, in ns.
 pub const FIXED: f64 = 2000.0;
+/// The marginal cost of an operation at every point, in ns.
 pub const MARGINAL: f64 = 110.0;
 
 /// A calm machine: with 8 pairs of passes, the ratio of two subjects varies by 1.1 %.

@@ -11,9 +11,10 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-/// The minimum number of operations in a batch for which a background is started. Smaller batches only verify the work.
+/// The minimum number of operations in a batch for which the background load is started. Smaller
+/// batches only verify the work.
 const MIN_OPERATIONS: u64 = 10;
-/// The time for a background to fill the disk's queue.
+/// The time that the background load needs to fill the disk's queue.
 const BEFORE: Duration = Duration::from_millis(250);
 
 fn main() -> ExitCode {

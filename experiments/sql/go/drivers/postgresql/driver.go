@@ -54,7 +54,7 @@ func open(target string, text bool) (*sql.DB, error) {
 	return stdlib.OpenDB(*config, stdlib.OptionShouldPing(never)), nil
 }
 
-// never prevents the driver from checking connections that were idle for a second. All connections of a
+// never tells the driver not to check connections that were idle for a second. All connections of a
 // frozen subject are idle.
 func never(context.Context, stdlib.ShouldPingParams) bool { return false }
 

@@ -49,12 +49,12 @@ public class CacheSubject implements Subject {
         };
     }
 
-    /** Creates unbounded maps. */
+    /** Returns the factory of unbounded maps. */
     SharedMap.Factory maps() {
         return SharedMap::of;
     }
 
-    /** Creates bounded caches. */
+    /** Returns the factory of bounded caches. */
     Evict.Factory bounded() {
         return Evict::appserver;
     }

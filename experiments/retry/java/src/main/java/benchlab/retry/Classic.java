@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /**
- * Retries a call immediately after any database error or stale version. It sleeps first only after
+ * Retries a call immediately after any database error or stale version. Before a retry, it sleeps only after
  * a lost connection.
  */
 final class Classic {

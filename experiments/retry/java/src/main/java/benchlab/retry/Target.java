@@ -7,7 +7,7 @@ import java.util.Map;
 /**
  * A database, with the SQL that depends on it.
  *
- * @param sql the SQL experiment's subject for the same target, which connects
+ * @param sql the SQL experiment's subject for this database; it opens the connections
  * @param keyType the type of a column with idempotency keys
  * @param insertIfAbsent an INSERT of a key, with a placeholder for the name of the table
  */

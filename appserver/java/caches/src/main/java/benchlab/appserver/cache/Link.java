@@ -40,7 +40,7 @@ final class Link<K, V> {
         previous = link;
     }
 
-    /** Removes all links of this list from it. */
+    /** Removes all links from this list. */
     void clear() {
         while (!isEmpty()) {
             next.unlink();

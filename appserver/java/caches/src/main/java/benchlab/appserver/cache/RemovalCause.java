@@ -3,11 +3,11 @@ package benchlab.appserver.cache;
 
 /** The reason why a value left a cache. */
 public enum RemovalCause {
-    /** {@link Cache#remove} or {@link Cache#clear} removed it. */
+    /** {@link Cache#remove} or {@link Cache#clear} removed the entry. */
     EXPLICIT,
-    /** A new value of its key replaced it. */
+    /** A new value of the key replaced the entry. */
     REPLACED,
-    /** The entry expired. */
+    /** The entry's time to live had passed. */
     EXPIRED,
     /** The entry was evicted because of the maximum size or weight, or was too heavy to be stored. */
     SIZE

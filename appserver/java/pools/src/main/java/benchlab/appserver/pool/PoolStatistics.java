@@ -15,7 +15,7 @@ import java.time.Duration;
  * @param maxSize the maximum size so far. Without {@link PoolOptions#minIdle} and {@link
  *     PoolOptions#keepAlive}, a resource is created only if none is idle, so this is also the
  *     maximum number of concurrent requests, up to the capacity
- * @param leases the total number of leases
+ * @param leases the total number of leases, including that of {@link Pool#start}
  * @param waits the number of calls that had to wait, whether or not they got a lease
  * @param waitingTime the total waiting time of calls that got a lease, without the time to wake up
  * @param maxWait the maximum waiting time of a call that got a lease

@@ -40,6 +40,15 @@ public record Output(String program, ExitStatus status, byte[] stdout, byte[] st
     }
 
     /**
+     * Decodes standard error as UTF-8. Other bytes become U+FFFD, since this text is for people.
+     *
+     * @return the text
+     */
+    public String errorText() {
+        return new String(stderr, StandardCharsets.UTF_8);
+    }
+
+    /**
      * Returns this output if the program succeeded.
      *
      * @return this output
@@ -50,7 +59,7 @@ public record Output(String program, ExitStatus status, byte[] stdout, byte[] st
         if (status.isSuccess()) {
             return this;
         }
-        String errorText = new String(stderr, StandardCharsets.UTF_8).strip();
+        String errorText = errorText().strip();
         throw new FailedException(
                 program,
                 this,

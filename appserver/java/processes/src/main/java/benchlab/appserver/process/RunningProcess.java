@@ -66,15 +66,19 @@ public final class RunningProcess implements AutoCloseable {
     private volatile boolean isInputUsed;
 
     // Calls with a timeout.
-    private final TimedCalls<Void> writes = new TimedCalls<>();
-    private final TimedCalls<String> lineReads = new TimedCalls<>();
-    private final TimedCalls<String> errorLineReads = new TimedCalls<>();
+    private final TimedCalls<Void> writes;
+    private final TimedCalls<String> lineReads;
+    private final TimedCalls<String> errorLineReads;
     private @Nullable BufferedReader errorReader;
 
     RunningProcess(Command command, Process process, ProcessGroup group) {
         this.command = command;
         this.process = process;
         this.group = group;
+        String program = command.commandLine().get(0);
+        writes = new TimedCalls<>(program + " did not read its input within the timeout");
+        lineReads = new TimedCalls<>(program + " did not write a line within the timeout");
+        errorLineReads = new TimedCalls<>(program + " did not write an error line within the timeout");
         stderr = new DrainedStream(process.getErrorStream(), command.maxOutput());
         background.add(stderr.ended());
     }
@@ -344,12 +348,14 @@ public final class RunningProcess implements AutoCloseable {
                 throw new IllegalArgumentException("input was given, but standard input is not piped");
             }
             DrainedStream output = drainOutput();
-            await(output.ended(), deadline);
+            String program = command.commandLine().get(0);
+            String timeoutMessage = program + " did not exit within the timeout";
+            await(output.ended(), deadline, timeoutMessage);
             output.checkFailure();
-            await(stderr.ended(), deadline);
+            await(stderr.ended(), deadline, timeoutMessage);
             stderr.checkFailure();
             ExitStatus status = waitFor(deadline.left());
-            return new Output(command.commandLine().get(0), status, output.unread(), stderr.unread());
+            return new Output(program, status, output.unread(), stderr.unread());
         } catch (Throwable e) {
             kill();
             throw e;
@@ -444,7 +450,7 @@ public final class RunningProcess implements AutoCloseable {
         var deadline = new Deadline(KILL_TIMEOUT);
         for (Future<?> work : works) {
             try {
-                await(work, deadline);
+                await(work, deadline, "the background threads have not ended");
             } catch (TimeoutException e) {
                 return false;
             } catch (IOException e) {
@@ -513,17 +519,19 @@ public final class RunningProcess implements AutoCloseable {
 
     private static boolean isEnded(Future<Void> work) throws InterruptedException {
         try {
-            await(work, new Deadline(KILL_TIMEOUT));
+            await(work, new Deadline(KILL_TIMEOUT), "the input was not closed");
             return true;
         } catch (IOException | TimeoutException e) {
             return false;
         }
     }
 
-    static <T> T await(Future<T> work, Deadline deadline)
+    static <T> T await(Future<T> work, Deadline deadline, String timeoutMessage)
             throws IOException, InterruptedException, TimeoutException {
         try {
             return work.get(deadline.left().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            throw new TimeoutException(timeoutMessage);
         } catch (ExecutionException e) {
             throw new IOException(e.getCause());
         }

@@ -15,7 +15,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class TimedCalls<T> {
 
+    private final String timeoutMessage;
     private volatile @Nullable Future<T> pending;
+
+    TimedCalls(String timeoutMessage) {
+        this.timeoutMessage = timeoutMessage;
+    }
 
     /** Returns the call that has timed out; null if there is none. */
     @Nullable Future<T> pending() {
@@ -39,7 +44,7 @@ final class TimedCalls<T> {
         }
         T result;
         try {
-            result = RunningProcess.await(running, deadline);
+            result = RunningProcess.await(running, deadline, timeoutMessage);
         } catch (IOException e) { // The call has ended.
             pending = null;
             throw e;

@@ -60,7 +60,10 @@ final class HangingStarts {
         }
     }
 
-    /** Waits until these are the only child processes and pipes. On a busy machine, a start is ended later. */
+    /**
+     * Waits until these are the only child processes and pipes. On a busy machine, ending a start
+     * takes longer.
+     */
     private static void untilOnly(Set<Long> children, long pipes) throws InterruptedException {
         ProcessTest.until(() -> children().equals(children) && ProcessTest.pipes() == pipes);
     }

@@ -135,7 +135,7 @@ class ProcessTest {
         Command both = shell("echo 1; echo 2 >&2; echo 3");
         Output apart = both.run();
         assertEquals("1\n3\n", apart.text());
-        assertEquals("2\n", new String(apart.stderr(), StandardCharsets.UTF_8));
+        assertEquals("2\n", apart.errorText());
         assertEquals("1\n2\n3\n", both.stderrToStdout().run().text());
         assertEquals("", both.stdout(Redirect.DISCARD).stderr(Redirect.DISCARD).run().text());
     }
@@ -323,7 +323,8 @@ class ProcessTest {
                     () -> process.communicate(new byte[0], Duration.ofMillis(20)));
             untilGone(pids);
         }
-        assertThrows(TimeoutException.class, () -> family.run("", Duration.ofMillis(20)));
+        var timeout = assertThrows(TimeoutException.class, () -> family.run("", Duration.ofMillis(20)));
+        assertEquals("sh did not exit within the timeout", timeout.getMessage());
         untilGone(pids);
     }
 
@@ -489,7 +490,8 @@ class ProcessTest {
             process.write("é\n".getBytes(StandardCharsets.UTF_8), LONG);
             assertEquals("é", process.readLine(LONG));
             assertEquals("error: é", process.readErrorLine(LONG));
-            assertThrows(TimeoutException.class, () -> process.readLine(briefly));
+            var timeout = assertThrows(TimeoutException.class, () -> process.readLine(briefly));
+            assertEquals("sh did not write a line within the timeout", timeout.getMessage());
             process.closeInput();
             assertNull(process.readLine(LONG));
             assertNull(process.readErrorLine(LONG));
@@ -505,8 +507,10 @@ class ProcessTest {
         var command = shell("while [ ! -e go ]; do sleep 0.01; done; wc -c").directory(folder);
         byte[] tooMuch = new byte[1 << 20];
         try (var process = command.start()) {
-            assertThrows(
-                    TimeoutException.class, () -> process.write(tooMuch, Duration.ofMillis(20)));
+            var timeout =
+                    assertThrows(
+                            TimeoutException.class, () -> process.write(tooMuch, Duration.ofMillis(20)));
+            assertEquals("sh did not read its input within the timeout", timeout.getMessage());
             assertThrows(IOException.class, () -> process.write(new byte[1], LONG));
             Files.createFile(folder.resolve("go"));
             process.closeInput(); // Waits for the rest.

@@ -7,8 +7,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replaces the failure of a call with another result, such as a cached or an empty result. It is
- * always outermost, around the other guards:
+ * Replaces the failure of a call with another result, such as a cached or an empty result. A
+ * fallback is always outermost, around the other guards:
  *
  * <pre>{@code
  * String price = Fallback.to(failure -> "unknown").call(guard, () -> fetchPrice(article));

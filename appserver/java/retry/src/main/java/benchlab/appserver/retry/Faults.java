@@ -198,8 +198,8 @@ public final class Faults {
     }
 
     /**
-     * Returns true if a table of a prepared statement has changed since it was prepared; PgJDBC
-     * prepares it again.
+     * Returns true if a table of a prepared statement has changed since the statement was prepared.
+     * PgJDBC prepares the statement again.
      */
     private static boolean isOfStalePlan(SQLException error) {
         return String.valueOf(error.getMessage()).contains(STALE_PLAN);

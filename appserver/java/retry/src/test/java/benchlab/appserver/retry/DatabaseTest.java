@@ -453,8 +453,8 @@ abstract class DatabaseTest {
         assertThrows(KeyReusedException.class, () -> order("order 1", "8 apples"));
         assertThrows(KeyReusedException.class, () -> order("order 1", "7 apples "));
         assertEquals("added", order("order 2", "8 apples"));
-        database.execute("INSERT INTO retry_key (id, result) VALUES ('order 3', 'of before')");
-        assertEquals("of before", order("order 3", "9 apples"));
+        database.execute("INSERT INTO retry_key (id, result) VALUES ('order 3', 'earlier')");
+        assertEquals("earlier", order("order 3", "9 apples"));
         assertThrows(
                 KeyReusedException.class,
                 () ->

@@ -34,7 +34,7 @@ class ReadmeTest {
                         .results()
                         .map(match -> withoutIndent(match.group(1)))
                         .toList();
-        assertEquals(10, examples.size());
+        assertEquals(11, examples.size());
         for (String example : examples) {
             assertTrue(sources.stream().anyMatch(source -> source.contains(example)), example);
         }

@@ -72,7 +72,7 @@ public class FaultToleranceExtension implements Extension {
         errors.forEach(event::addDefinitionError);
     }
 
-    /** Returns the guard of a method, or null if it has no annotations. */
+    /** Returns the guard of a method, or null if the method has no annotations. */
     @Nullable MethodGuard guard(Method method, Class<?> bean) {
         return guards.computeIfAbsent(new Place(method, bean), FaultToleranceExtension::create)
                 .orElse(null);
