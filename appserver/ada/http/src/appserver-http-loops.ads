@@ -188,7 +188,7 @@ private
       --  True if the session must send before it can receive, or receive before it can send
       Socket         : Descriptor;
       Next           : Slot_Count;
-      --  The next free slot
+      --  The next free slot. Here, it needs no padding.
       Session        : Transports.Session_Reference;
       --  The session of the listener's transport; null if the connection is not encrypted
       Client         : IP_Addresses.Address;
@@ -204,8 +204,6 @@ private
       --  The number of unacknowledged bytes at the last query of the socket, plus the number of
       --  bytes sent since then
       Input          : Blocks.Chain;
-      Next           : Slot_Count;
-      --  The next free slot. Here, it needs no padding.
       Progress       : HTTP.Progress;
       --  The progress of the request at the beginning of Input
       Receiver       : Services.Receiver_Reference;
