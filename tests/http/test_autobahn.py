@@ -4,12 +4,15 @@ that send megabytes send less here; performance cases that repeat others are lef
 permessage-deflate (12 and 13), which the library does not support."""
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
+import certificates
 from test_services import Program
+from test_tls import trusting
 from websocket import (BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, Frame, WebSocket, close_frame, fragments,
                        frame)
 
@@ -17,10 +20,21 @@ LIMIT = 1 << 20
 """The maximum length of messages."""
 
 
-@pytest.fixture(scope="module", params=[1, 4], ids=["one worker", "four workers"])
-def program(request: pytest.FixtureRequest) -> Iterator[Program]:
-    program = Program("channel_server", f"workers={request.param}", f"content={LIMIT}", f"queue={4 * LIMIT}")
-    yield program
+Connect = Callable[[], WebSocket]
+
+
+@pytest.fixture(scope="module", params=[(1, False), (4, False), (4, True)],
+                ids=["one worker", "four workers", "four workers with TLS"])
+def connect(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
+    """Returns a function that opens a connection to the server."""
+    workers, is_secure = request.param
+    settings = [f"workers={workers}", f"content={LIMIT}", f"queue={4 * LIMIT}"]
+    if is_secure:
+        folder = tmp_path_factory.mktemp("tls")
+        certificates.make_own(folder, "first", "first.example")
+        settings.append(f"tls={folder}")
+    program = Program("channel_server", *settings, ports=2 if is_secure else 1)
+    yield partial(WebSocket, program.addresses[-1], context=trusting() if is_secure else None)
     status = program.end()
     program.close()
     assert status == 0
@@ -230,8 +244,8 @@ CASES = [*sections_1_and_2(), *sections_3_and_4(), *section_5(), *section_6(), *
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.number for case in CASES])
-def test_case(program: Program, case: Case) -> None:
-    with WebSocket(program.addresses[0]) as socket:
+def test_case(connect: Connect, case: Case) -> None:
+    with connect() as socket:
         pieces = case.sent if case.is_split else [b"".join(case.sent)]
         socket.send(*pieces, chop=case.chop, pause_s=0.002 if case.is_split else case.pause_s)
         for expected in case.expected:
@@ -251,27 +265,27 @@ def must_fail_early(socket: WebSocket) -> None:
     socket.must_fail(1007)
 
 
-def test_6_4_1(program: Program) -> None:
+def test_6_4_1(connect: Connect) -> None:
     """Invalid UTF-8 fails before the message ends: in the second frame."""
-    with WebSocket(program.addresses[0]) as socket:
+    with connect() as socket:
         parts = fragments(TEXT, GREEK, b"\xf4\x90\x80\x80", b"edited")
         socket.send(parts[0], parts[1])
         must_fail_early(socket)
 
 
-def test_6_4_2(program: Program) -> None:
+def test_6_4_2(connect: Connect) -> None:
     """At the first byte that no code point can continue with."""
-    with WebSocket(program.addresses[0]) as socket:
+    with connect() as socket:
         parts = fragments(TEXT, GREEK + b"\xf4", b"\x90", b"\x80\x80edited")
         socket.send(parts[0], parts[1])
         must_fail_early(socket)
 
 
 @pytest.mark.parametrize("number, at", [("6.4.3", 4), ("6.4.4", 2)])
-def test_within_a_frame(program: Program, number: str, at: int) -> None:
+def test_within_a_frame(connect: Connect, number: str, at: int) -> None:
     """Within a frame whose rest never arrives."""
     payload = GREEK + b"\xf4\x90\x80\x80" + b"edited"
-    with WebSocket(program.addresses[0]) as socket:
+    with connect() as socket:
         data = frame(TEXT, payload)
         end = len(data) - len(payload) + len(GREEK) + at
         socket.send(data[:end], chop=3, pause_s=0.002)
@@ -281,25 +295,25 @@ def test_within_a_frame(program: Program, number: str, at: int) -> None:
 @pytest.mark.parametrize("name, length", [
     ("16 bits for 125", b"\x7e" + struct.pack("!H", 125)), ("64 bits for 65535", b"\x7f" + struct.pack("!Q", 65_535)),
     ("64 bits for 5", b"\x7f" + struct.pack("!Q", 5)), ("the highest bit", b"\x7f" + struct.pack("!Q", 1 << 63))])
-def test_lengths_are_minimal(program: Program, name: str, length: bytes) -> None:
+def test_lengths_are_minimal(connect: Connect, name: str, length: bytes) -> None:
     """RFC 6455, 5.2: not among the cases of Autobahn."""
-    with WebSocket(program.addresses[0]) as socket:
+    with connect() as socket:
         socket.send(frame(TEXT, b"*" * 5, length=length))
         socket.must_fail(1002)
 
 
 @pytest.mark.parametrize("opcode", [TEXT, BINARY, PING, PONG, CLOSE])
-def test_clients_must_mask(program: Program, opcode: int) -> None:
-    with WebSocket(program.addresses[0]) as socket:
+def test_clients_must_mask(connect: Connect, opcode: int) -> None:
+    with connect() as socket:
         socket.send(frame(opcode, b"", mask=None))
         socket.must_fail(1002)
 
 
 @pytest.mark.parametrize("mask", [b"\x00\x00\x00\x00", b"\xff\xff\xff\xff", b"\x00\x80\x7f\x01"])
 @pytest.mark.parametrize("size", [*range(20), 125, 126, 1_000, 65_536])
-def test_masks(program: Program, mask: bytes, size: int) -> None:
+def test_masks(connect: Connect, mask: bytes, size: int) -> None:
     payload = bytes(index * 7 % 251 for index in range(size))
-    with WebSocket(program.addresses[0]) as socket:
+    with connect() as socket:
         socket.send(frame(BINARY, payload, mask=mask))
         assert socket.receive() == binary(payload)
         socket.send(*fragments(TEXT, b"a" * size, b"\xc3", b"\xa9" + b"b" * size))
@@ -312,7 +326,7 @@ def test_masks(program: Program, mask: bytes, size: int) -> None:
     ("fragments", b"".join(fragments(TEXT, b"*" * LIMIT, b"*"))),
     ("the second fragment", frame(TEXT, b"*", fin=False)
      + frame(CONTINUATION, b"", fin=False, length=b"\x7f" + struct.pack("!Q", LIMIT)))])
-def test_messages_above_the_limit(program: Program, name: str, sent: bytes) -> None:
-    with WebSocket(program.addresses[0]) as socket:
+def test_messages_above_the_limit(connect: Connect, name: str, sent: bytes) -> None:
+    with connect() as socket:
         socket.send(sent)
         socket.must_fail(1009)

@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import socket
+import ssl
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -76,8 +77,11 @@ class Stream:
     """An open stream over HTTP/1.1 or 1.0."""
 
     def __init__(self, address: tuple[str, int], path: str = "/events", *fields: str, version: str = "1.1",
-                 receive_buffer: int | None = None) -> None:
+                 receive_buffer: int | None = None, context: ssl.SSLContext | None = None) -> None:
         self.connection = Connection(address, receive_buffer=receive_buffer)
+        if context is not None:
+            self.connection.socket = context.wrap_socket(
+                self.connection.socket, server_hostname="first.example", suppress_ragged_eofs=False)
         self.socket = self.connection.socket
         self.connection.send(request("GET", path, "Accept: text/event-stream", *fields, version=version))
         self._bytes = b""

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import os
 import socket
+import ssl
 import struct
 import time
 from collections.abc import Iterator
@@ -76,7 +77,9 @@ class WebSocket:
     """An open connection."""
 
     def __init__(self, address: tuple[str, int], path: str = "/socket", *fields: str,
-                 receive_buffer: int | None = None, timeout_s: float = TIMEOUT_S, source: str = "127.0.0.1") -> None:
+                 receive_buffer: int | None = None, timeout_s: float = TIMEOUT_S, source: str = "127.0.0.1",
+                 context: ssl.SSLContext | None = None, early: bytes = b"") -> None:
+        """Opens a connection, with TLS if there is a context. Sends `early` together with the handshake."""
         self.socket = socket.socket()
         self.socket.settimeout(timeout_s)
         if receive_buffer is not None:
@@ -84,8 +87,10 @@ class WebSocket:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.bind((source, 0))
         self.socket.connect(address)
+        if context is not None:
+            self.socket = context.wrap_socket(self.socket, server_hostname="first.example", suppress_ragged_eofs=False)
         key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(handshake(path, *fields, key=key))
+        self.socket.sendall(handshake(path, *fields, key=key) + early)
         self._unread = b""
         while b"\r\n\r\n" not in self._unread:
             self._more()

@@ -2,12 +2,12 @@
 --  Copyright 2026 The benchlab authors
 --
 --  channel_server [NAME=VALUE …]: a server with event streams and WebSocket connections for tests
---  in tests/http, which runs until its input ends. It prints its port. The names are workers,
---  connections, content (the maximum length of content and of messages), waiting
---  (the waiting memory), queue, disconnect (if the
---  queue is full), keep_alive, silence, idle, sending and arriving (times in seconds), log (the
---  path of an access log), and embedded. At the end it prints the time that stopping took, in
---  milliseconds.
+--  in tests/http, which runs until its input ends. The names are workers, connections, content (the
+--  maximum length of content and of messages), waiting (the waiting memory), queue, disconnect (if
+--  the queue is full), keep_alive, silence, idle, sending and arriving (times in seconds), log (the
+--  path of an access log), tls (the directory of first.pem and first.key), and embedded. It prints
+--  its port, and with tls the port of a second listener, which has TLS. At the end it prints the
+--  time that stopping took, in milliseconds.
 
 with Ada.Command_Line;
 with Ada.Real_Time;
@@ -15,7 +15,9 @@ with Ada.Text_IO;
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Channels;
 with Appserver.HTTP.Embedded;
+with Appserver.HTTP.Listeners;
 with Appserver.HTTP.Server;
+with Appserver.HTTP.TLS;
 with Channel_Services;
 
 procedure Channel_Server is
@@ -40,6 +42,7 @@ procedure Channel_Server is
    end Argument;
 
    Log_Path : constant String  := Argument ("log", "");
+   Folder   : constant String  := Argument ("tls", "");
    Content  : constant Natural := Natural'Value (Argument ("content", "65536"));
 
    Times : constant HTTP.Time_Limits :=
@@ -47,7 +50,14 @@ procedure Channel_Server is
       Content => Duration'Value (Argument ("arriving", "60.0")),
       others  => <>);
 
-   Web : HTTP.Server.Web_Server;
+   Secure : aliased HTTP.TLS.TLS_Transport;
+   Web    : HTTP.Server.Web_Server;
+
+   function Own_Listeners return HTTP.Listeners.Listener_List is
+     (if Folder = "" then [HTTP.Listeners.TCP_Listener]
+      else
+        [HTTP.Listeners.TCP_Listener,
+         HTTP.Listeners.TCP_Listener (Transport => Secure'Unchecked_Access)]);
 
    package Device is new HTTP.Embedded (Service => Channel_Services.Filtered, Report => null);
 
@@ -58,9 +68,14 @@ procedure Channel_Server is
       if Log_Path /= "" then
          Channel_Services.Log.Open (Log_Path, HTTP.Access_Logs.JSON);
       end if;
+      if Folder /= "" then
+         Secure.Load
+           ([HTTP.TLS.Certificate (Folder & "/first.pem", Folder & "/first.key")]);
+      end if;
       Web.Start
         (Channel_Services.Filtered,
-         Options =>
+         Listeners => Own_Listeners,
+         Options   =>
            (Workers     => Positive'Value (Argument ("workers", "4")),
             Connections => Positive'Value (Argument ("connections", "10000")),
             Limits      => (Content => Content, others => <>),
@@ -69,7 +84,10 @@ procedure Channel_Server is
             Report      => null,
             Log         => Channel_Services.Log'Access,
             others      => <>));
-      Put_Line (Web.Port'Image);
+      Put_Line (Web.Port (1)'Image);
+      if Folder /= "" then
+         Put_Line (Web.Port (2)'Image);
+      end if;
       Flush;
       while not End_Of_File loop
          Skip_Line;
