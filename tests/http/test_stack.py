@@ -34,6 +34,7 @@ BOUNDED = {
         "json.writers.write_name": 1},
     "at most JSON.Writers.Short bytes, or Numerals.Max_Fraction_Length": {
         "json.writers.append_text": 1, "numerals.convert_exactly": 1},
+    "a text as long as its source, which the application limits or else reads with the procedure": {"json.readers.next_text.2": 1},
     "a part of a request's header, at most Limits.Header bytes: Server.Stack_Of has room for two": {
         "http.channels.websockets.chosen_protocol": 1, "http.channels.websockets.is_allowed_origin": 1,
         "http.files.open_below": 2, "http.files.redirected": 1, "http.joined": 1, "http.line": 3,
