@@ -2,6 +2,7 @@
 //! HTTP archives (HAR 1.2), the format in which browsers export their network panel.
 
 use crate::date::{Clock, ClockDoubt, now, recorded_time};
+use crate::page_choice::PageChoice;
 use crate::wording;
 use serde_json::Value as Json;
 use std::borrow::Cow;
@@ -36,17 +37,6 @@ pub struct HarEntry {
     pub json: Json,
     /// The target of a redirect.
     target: Option<Url>,
-}
-
-/// The way in which the page was recognized.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageChoice {
-    /// The browser recorded the entry as a document.
-    Document,
-    /// The first HTML response.
-    Html,
-    /// The first response. No response is HTML.
-    First,
 }
 
 /// The page in a HAR.

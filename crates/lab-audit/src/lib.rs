@@ -17,6 +17,7 @@ pub mod input_text;
 pub mod judge;
 mod mounts;
 pub mod net;
+mod page_choice;
 pub mod report;
 pub mod rule;
 pub mod site;
@@ -30,8 +31,8 @@ pub mod wording;
 
 pub use date::ClockDoubt;
 pub use extra::Extra;
-pub use har::PageChoice;
 pub use judge::judge;
 pub use lab_host::Root;
+pub use page_choice::PageChoice;
 pub use rule::{Measuring, Rule, RuleError};
 pub use value::{AuditObject, Class, Value};

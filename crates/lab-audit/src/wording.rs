@@ -8,7 +8,7 @@
 #![allow(missing_docs, reason = "the texts are their own documentation")]
 
 use crate::date::ClockDoubt;
-use crate::har::PageChoice;
+use crate::page_choice::PageChoice;
 use lab_document::say::{self, count};
 use lab_model::audit::{AuditFinding, AuditKind, State, Waiver};
 use std::fmt::Display;

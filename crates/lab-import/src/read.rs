@@ -2,11 +2,10 @@
 //! Reads a file of another tool, in any known format.
 
 use crate::error::{ImportError, Problem};
-use crate::format::{FORMATS, ImportFormat, hdr_log};
+use crate::format::{FORMATS, ImportFormat};
 use crate::limits::Limits;
 use crate::source::{Source, file_name, parse_json};
-use crate::wording;
-use lab_model::{Imported, ImportedSeries, Unit};
+use lab_model::{Imported, ImportedSeries};
 use std::io::Read;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
@@ -99,30 +98,6 @@ pub fn parse(
         measured_unix_s: imports.iter_mut().find_map(take_time).unwrap_or(0.0),
         imports,
     })
-}
-
-impl ImportedFile {
-    /// Converts the times of an HdrHistogram log, whose values were read as nanoseconds, from a
-    /// unit of `unit_ns` nanoseconds.
-    ///
-    /// # Errors
-    /// Returns an error if the format defines the unit of its times.
-    pub fn in_unit(mut self, unit_ns: u64) -> Result<ImportedFile, String> {
-        if self.format != hdr_log::FORMAT {
-            return Err(wording::unit_is_defined(self.format.name));
-        }
-        for import in &mut self.imports {
-            import
-                .remarks
-                .retain(|remark| remark != hdr_log::UNIT_ASSUMED);
-            let times = import.series.iter_mut();
-            let times = times.filter(|series| series.metric.unit == Unit::Nanoseconds);
-            for value in times.flat_map(|series| series.processes.iter_mut().flatten()) {
-                *value *= unit_ns as f64;
-            }
-        }
-        Ok(self)
-    }
 }
 
 /// Joins files of the same tool into one result. Each file counts as another process of the

@@ -10,6 +10,7 @@
 mod agent;
 pub mod analysis;
 mod csv_numbers;
+mod decompression;
 mod documents;
 mod entry;
 pub mod finding;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Facts about logs other than their entries, such as the files that make up a log.
 
+use crate::decompression::decompressed;
 use crate::format::LogReader;
-use crate::read::decompressed;
 use crate::rotation::{RotatedName, without_compression};
 use lab_model::{LineCounts, LogAdvice, LogAssumption, LogFile};
 use serde::{Deserialize, Serialize};

@@ -518,8 +518,8 @@ impl Collector {
 
     /// Reads lines such as `Cookie: a=1; b=2`, `Set-Cookie: a=1; Path=/` or `a=1; b=2`.
     ///
-    /// Of the head of a message, only these fields are read. Lines without a field name are read
-    /// only if every other line is a cookie, too, because many other texts contain `=`.
+    /// Other fields in the head of a message are skipped. Lines without a field name are read only
+    /// if every other line is a cookie, too, because many other texts contain `=`.
     fn read_lines(&mut self, text: &str) -> Result<(), InputError> {
         let lines: Vec<Line> = text.lines().map(Line::new).collect();
         let has_fields = lines.iter().any(Line::is_field);

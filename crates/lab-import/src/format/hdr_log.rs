@@ -5,14 +5,15 @@
 use super::ImportFormat;
 use crate::error::Problem;
 use crate::metrics::percentile;
-use crate::read::TIME;
+use crate::read::{ImportedFile, TIME};
 use crate::source::Source;
 use crate::subject::{fact, series, subject};
 use crate::text::short;
+use crate::wording;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use lab_model::{Imported, Metric};
+use lab_model::{Imported, Metric, Unit};
 
 /// The maximum length of an encoded histogram in bytes.
 const ENCODED: usize = 4 << 20;
@@ -36,6 +37,28 @@ pub const FORMAT: ImportFormat = ImportFormat {
     },
     read,
 };
+
+impl ImportedFile {
+    /// Converts the times of an HdrHistogram log, whose values were read as nanoseconds, from a
+    /// unit of `unit_ns` nanoseconds.
+    ///
+    /// # Errors
+    /// Returns an error if the format defines the unit of its times.
+    pub fn in_unit(mut self, unit_ns: u64) -> Result<ImportedFile, String> {
+        if self.format != FORMAT {
+            return Err(wording::unit_is_defined(self.format.name));
+        }
+        for import in &mut self.imports {
+            import.remarks.retain(|remark| remark != UNIT_ASSUMED);
+            let times = import.series.iter_mut();
+            let times = times.filter(|series| series.metric.unit == Unit::Nanoseconds);
+            for value in times.flat_map(|series| series.processes.iter_mut().flatten()) {
+                *value *= unit_ns as f64;
+            }
+        }
+        Ok(self)
+    }
+}
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
     let mut imported = subject("HdrHistogram", "", "");

@@ -336,7 +336,7 @@ impl LogReader {
     /// Returns true if the line may be the beginning of a longer line, because a further digit
     /// would change its entry.
     ///
-    /// Of durations, only a change above their resolution counts: `0.250` is complete.
+    /// A change of a duration counts only if it exceeds the resolution: `0.250` is complete.
     pub(crate) fn may_be_cut_off(&self, line: &[u8]) -> bool {
         let Some(found) = self.last_entry(line) else {
             return false;

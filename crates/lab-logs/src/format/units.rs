@@ -20,8 +20,8 @@ const MAX_P90_NS: f64 = 300e9;
 ///
 /// Long polling, WebSockets and answers of language models take minutes, so a unit with durations
 /// above [`MAX_MEDIAN_NS`] is unlikely, but not excluded.
-const LONGEST_MEDIAN_NS: f64 = 1_800e9;
-const LONGEST_P90_NS: f64 = 86_400e9;
+const MAX_POSSIBLE_MEDIAN_NS: f64 = 1_800e9;
+const MAX_POSSIBLE_P90_NS: f64 = 86_400e9;
 /// The maximum median at which the unit of a known producer is more likely than any other, in ns.
 const MAX_PRODUCER_MEDIAN_NS: f64 = 120e9;
 /// The number of durations in a block, and the minimum number in the last block.
@@ -188,7 +188,7 @@ impl UnitEvidence {
 
     /// Returns true if the durations in this unit are possible, even if they are unusually long.
     fn is_possible(&self, unit: u64) -> bool {
-        self.fits_within(unit, LONGEST_MEDIAN_NS, LONGEST_P90_NS)
+        self.fits_within(unit, MAX_POSSIBLE_MEDIAN_NS, MAX_POSSIBLE_P90_NS)
     }
 
     fn fits_within(&self, unit: u64, max_median_ns: f64, max_p90_ns: f64) -> bool {
