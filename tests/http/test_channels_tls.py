@@ -8,6 +8,7 @@ import random
 import socket
 import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ import websockets
 from websockets.asyncio.client import connect
 
 import certificates
-from client import TIMEOUT_S
+from client import TIMEOUT_S, request
 from databases import eventually
 from test_events import Event, Stream, broadcast, streams
 from test_services import Program
@@ -185,27 +186,26 @@ def test_a_slow_client_receives_everything(run: Run, path: str, message: bytes) 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_messages_that_arrive_while_others_are_retried(run: Run, version: ssl.TLSVersion) -> None:
-    """Other tasks lengthen the queue of a client that reads slowly, in small pieces and in large ones."""
-    program = run(workers=4)
-    texts = [f"{index} ".encode() + b"%x" % random.Random(index).getrandbits(8 * random.Random(index).randrange(1, 9_000))
-             for index in range(300)]
-    with program.socket("/socket/room", version=version, receive_buffer=4_096) as slow:
-        assert eventually(lambda: program.members() == 1)
+    """Other tasks lengthen the queue of a client that reads slowly, in small pieces and in large ones. The client begins to
+    read when the socket has been full for long."""
+    program = run(workers=4, queue=16 * LIMIT)
+    chance = random.Random(7)
+    texts = [f"{index} ".encode() + chance.randbytes(chance.choice([1, 100, 10_000])).hex().encode() for index in range(1_200)]
+    is_full = threading.Event()
 
-        def tell() -> None:
-            with program.connect() as connection:
-                for text in texts:
-                    connection.send(
-                        b"POST /tell HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%b" % (len(text), text))
-                    assert connection.answer("POST").status == 204
-
-        with ThreadPoolExecutor(1) as pool:
-            telling = pool.submit(tell)
+    def tell() -> None:
+        with program.connect() as connection:
             for index, text in enumerate(texts):
-                if index % 20 == 0:
-                    time.sleep(0.02)
-                assert slow.receive() == Frame(TEXT, text)
-            telling.result()
+                assert connection.send(request("POST", "/tell", body=text)).answer("POST").status == 204
+                if index == 900:
+                    is_full.set()
+
+    with program.socket("/socket/room", version=version, receive_buffer=4_096) as slow, ThreadPoolExecutor(1) as pool:
+        assert eventually(lambda: program.members() == 1)
+        telling = pool.submit(tell)
+        assert is_full.wait(TIMEOUT_S)
+        assert all(slow.receive() == Frame(TEXT, text) for text in texts)
+        telling.result()
         slow.close()
 
 
