@@ -145,7 +145,7 @@ def test_pings(program: Channels) -> None:
 
 
 def test_keep_alive_pings(run: Run) -> None:
-    program = run(keep_alive=0.3, silence=0.5)
+    program = run(keep_alive=0.5, silence=3)
     with program.socket() as client, program.socket() as deaf:
         for _ in range(3):
             ping = client.receive()
@@ -299,9 +299,12 @@ def test_other_ends_are_reported(run: Run, end: Callable[[WebSocket], None], beg
 
 
 def test_a_client_that_never_reads(run: Run) -> None:
-    program = run(sending=1, queue=LIMIT)
+    """It is disconnected after the time for sending, and long before it fails to answer a ping."""
+    program = run(sending=1, queue=16 * LIMIT)
     with program.socket("/socket/flood", receive_buffer=4_096):
+        began = time.monotonic()
         assert eventually(lambda: state(program)[1] == "1")
+        assert time.monotonic() - began < 15
     assert stop(program) < 3_000
 
 
