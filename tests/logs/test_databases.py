@@ -11,6 +11,7 @@ import math
 import os
 import pwd
 import random
+import re
 import shutil
 import subprocess
 import time
@@ -103,7 +104,10 @@ def name(query: str) -> str:
     """Returns the displayed name of a query. A long query is shown without its columns, but with a digest of the whole query."""
     if len(query) <= 200:
         return query
-    digest = hashlib.sha256(query.encode()).hexdigest()[:12]
+    # The digest ignores the case of keywords, and blanks around symbols. A literal is no symbol.
+    spelling = re.sub(r"\b(SELECT|FROM|WHERE|parse|bind)\b", lambda word: word[0].lower(), query)
+    spelling = re.sub(r" *([,.=:]) *", r"\1", spelling)
+    digest = hashlib.sha256(spelling.encode()).hexdigest()[:12]
     return f"{query[:query.index('SELECT') + 6]} … {query[query.index('FROM '):]} [{digest}]"
 
 

@@ -127,7 +127,7 @@ fn commands_of_one_file_are_compared_with_the_first() {
 /// Returns a hyperfine file of two commands that take 10 and 20 ms and end with these codes.
 fn ending(codes: [&str; 2]) -> ImportedFile {
     let result = |command: &str, time: f64, code: &str| {
-        let list = |value: &str| vec![value; 12].join(",");
+        let list = |value: &str| [value; 12].join(",");
         format!(
             r#"{{"command":"{command}","times":[{}],"exit_codes":[{}]}}"#,
             list(&time.to_string()),

@@ -161,9 +161,17 @@ impl OtherLine {
             return is_connection.then_some(OtherLine::Connection);
         }
         let is_message = MESSAGES.iter().any(|message| text.starts_with(message));
-        let is_other = is_message || behind_syslog.is_some();
+        let is_other = is_message || behind_syslog.is_some() && !begins_with_address(text);
         is_other.then_some(OtherLine::Message)
     }
+}
+
+/// Returns true if the first word may be a client's address or the beginning of one, with which
+/// lines about requests begin. Returns true for an empty text.
+fn begins_with_address(text: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.' | b'[' | b']');
+    let mut word = text.split(|byte| *byte == b' ').next().unwrap_or_default().iter();
+    word.all(is_part)
 }
 
 /// Returns the text behind `haproxy[1]: `.
@@ -279,6 +287,8 @@ mod tests {
             "Feb  6 12:12:56 lb haproxy[1]: reloading the configuration"
         ));
         for malformed in [
+            "<134>haproxy[1]: 10.0.1.2:33313 [06/Feb/20".to_owned(),
+            "<134>haproxy[1]: fe80::1:333".to_owned(),
             format!("haproxy[1]: {client} in static/srv1 10/0/30/69/109 200 2750 - - ----"),
             format!("haproxy[1]: {client} in static/srv1 10/0"),
             "x".into(),
