@@ -288,7 +288,6 @@ package body Appserver.HTTP.Server is
 
    type Engine (Loop_Count, Worker_Count, Listener_Count : Positive) is limited record
       Options      : Settings;
-      Listeners    : HTTP.Listeners.Listener_List (1 .. Listener_Count);
       Scheduler    : Server.Scheduler (Loop_Count);
       Watch_Sleeps : Boolean := False with Atomic;
       Watcher      : Natural := Nobody with Atomic;
@@ -303,6 +302,8 @@ package body Appserver.HTTP.Server is
       Workers      : Worker_List (1 .. Worker_Count);
       Log_Writer   : Log_Writer_Reference := null;
       --  Null if there is no log
+      Listeners    : HTTP.Listeners.Listener_List (1 .. Listener_Count);
+      --  Last, so that the offsets of the other components do not depend on its length
    end record;
 
    -----------
