@@ -219,8 +219,12 @@ private
    --  The components of a connection are initialized when the connection begins, so the memory of
    --  unused slots is never written and does not become resident
 
+   pragma Warnings (Off, "component of * padded by * bits");
    type Connection_Array is array (Slot_Index range <>) of Connection
-     with Suppress_Initialization;
+     with Suppress_Initialization, Component_Size => 2_048;
+   --  The size is a power of two, so that an index, and the offset of a component behind the array,
+   --  need fewer instructions
+   pragma Warnings (On, "component of * padded by * bits");
 
    type Flag_List is array (Positive range <>) of Boolean;
 
