@@ -270,7 +270,7 @@ fn summary(line: &[u8]) -> Option<&'static str> {
 /// The engine CSV writes `"TIME","USER[USER] @ HOST [ADDRESS]","00:00:02.000123",…`.
 fn is_slow_log_row(line: &[u8]) -> bool {
     let mut cells = line.split(|b| *b == b',');
-    let is_time = |cell: &[u8]| cell.starts_with(b"\"20") && iso(&cell[1..]).is_some();
+    let is_time = |cell: &[u8]| cell.starts_with(b"\"20") && begins_with_time(&cell[1..]);
     let is_user = |cell: &[u8]| has(cell, "] @ ");
     let is_duration = |cell: &[u8]| matches!(cell, [b'"', _, _, b':', _, _, b':', ..]);
     cells.next().is_some_and(is_time)
@@ -319,9 +319,14 @@ fn is_proxysql(line: &[u8]) -> bool {
     is_source && words.next().is_some_and(|word| word.starts_with(b"["))
 }
 
+/// Returns true if a text begins with a time such as `2026-05-01 10:00:00`.
+fn begins_with_time(text: &[u8]) -> bool {
+    text.get(..19).is_some_and(|time| iso(time).is_some())
+}
+
 /// `2026-05-01 10:00:00.12 spid51 …`
 fn is_sql_server(line: &[u8]) -> bool {
-    let is_time = iso(line).is_some() && matches!(line.get(19..23), Some([b'.', _, _, b' ']));
+    let is_time = begins_with_time(line) && matches!(line.get(19..23), Some([b'.', _, _, b' ']));
     let mut words = words(line).skip(2);
     let is_source = |word: &[u8]| {
         matches!(word, b"Server" | b"Logon" | b"Backup")

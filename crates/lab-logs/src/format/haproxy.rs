@@ -170,7 +170,11 @@ impl OtherLine {
 /// lines about requests begin. Returns true for an empty text.
 fn begins_with_address(text: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.' | b'[' | b']');
-    let mut word = text.split(|byte| *byte == b' ').next().unwrap_or_default().iter();
+    let mut word = text
+        .split(|byte| *byte == b' ')
+        .next()
+        .unwrap_or_default()
+        .iter();
     word.all(is_part)
 }
 
