@@ -399,9 +399,8 @@ fn judge_value(
     if !server.is_measured() {
         return unknown(InconclusiveReason::NothingMeasured);
     }
-    if server.grows_without_limit(metric) {
-        let decision = Decision::for_value(relation, f64::INFINITY, bound);
-        return (decision, GateFound::Overloaded);
+    if server.grows_without_limit(metric) && relation.holds(f64::INFINITY, bound) {
+        return (Decision::Failed, GateFound::Overloaded);
     }
     let value = match server.value_of(metric) {
         Ok(value) => value,

@@ -233,7 +233,7 @@ fn floods_of_log_lines_stop_no_subject() {
             .filter(|l| l.subject == id)
             .map(|l| l.line.as_str())
             .collect();
-        assert_eq!(lines[0], "the log has a first line");
+        assert_eq!(lines[0], "a first line for the log");
         assert!(
             lines[1].starts_with("line 0 of very many lines on standard "),
             "{}",
