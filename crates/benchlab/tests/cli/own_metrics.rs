@@ -102,7 +102,8 @@ fn a_case_that_is_not_compared_has_values_but_no_verdicts() {
         assert_eq!(
             comparisons == 0,
             plan.case(point).name == "apart",
-            "{comparisons}"
+            "{comparisons}: {:#?}",
+            results.exclusions
         );
         let cells = results.cells.iter();
         assert!(cells.filter(|c| c.key.point == Some(point)).count() > 4);
