@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 lacking=
 for package in alire apache2-bin chromium curl gcc git iproute2 libaunit22-dev libc6-dev libcjson-dev libfaketime \
-    libmariadb-dev mariadb-client-core mariadb-server-core libpq-dev libreoffice-calc-nogui \
+    libmariadb-dev mariadb-client-core mariadb-server-core libpq-dev libssl-dev libreoffice-calc-nogui \
     libxml2-utils munge nginx openssh-client openssh-server openssl python3-venv rsync shellcheck slurm-client \
     slurmctld slurmd sqlite3 strace tomcat10-common util-linux valgrind libc6-dbg; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || lacking="$lacking $package"
