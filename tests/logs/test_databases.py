@@ -104,7 +104,7 @@ def name(query: str) -> str:
     """Returns the displayed name of a query. A long query is shown without its columns, but with a digest of the whole query."""
     if len(query) <= 200:
         return query
-    # The digest ignores the case of keywords, and blanks around symbols. A literal is no symbol.
+    # The digest ignores the case of keywords, and blanks around symbols. A literal is not a symbol.
     spelling = re.sub(r"\b(SELECT|FROM|WHERE|parse|bind)\b", lambda word: word[0].lower(), query)
     spelling = re.sub(r" *([,.=:]) *", r"\1", spelling)
     digest = hashlib.sha256(spelling.encode()).hexdigest()[:12]

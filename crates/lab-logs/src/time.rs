@@ -136,6 +136,15 @@ pub fn offset(text: &[u8]) -> Option<i32> {
     (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60) as i32)
 }
 
+/// Skips the fraction of a second, if there is one.
+fn behind_fraction(text: &[u8]) -> &[u8] {
+    let [b'.' | b',', after @ ..] = text else {
+        return text;
+    };
+    let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
+    &after[digits..]
+}
+
 /// Parses a time such as `2026-05-01T10:00:00.123+02:00`.
 ///
 /// The `T` can be a blank. The fraction and the offset are optional, and the zone's name can follow
@@ -167,12 +176,7 @@ pub fn zoned_iso(text: &[u8]) -> Option<ZonedTime<'_>> {
     let date = [number(&t[..4])?, number(&t[5..7])?, number(&t[8..10])?];
     let hour = number(&t[11..13])?;
     let local_s = utc(date, [hour, number(&t[14..16])?, number(&t[17..19])?])?;
-    let mut rest = &text[19..];
-    if let [b'.' | b',', after @ ..] = rest {
-        let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
-        rest = &after[digits..];
-    }
-    after_second(local_s, hour, rest)
+    after_second(local_s, hour, behind_fraction(&text[19..]))
 }
 
 /// Parses a time such as `10/Oct/2000:13:55:36 -0700`, and the name of its zone.
@@ -181,12 +185,7 @@ pub fn zoned_iso(text: &[u8]) -> Option<ZonedTime<'_>> {
 pub fn zoned_clf(text: &[u8]) -> Option<ZonedTime<'_>> {
     let local_s = clf(text)?;
     let hour = number(&text[12..14])?;
-    let mut rest = &text[20..];
-    if let [b'.' | b',', after @ ..] = rest {
-        let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
-        rest = &after[digits..];
-    }
-    after_second(local_s, hour, rest)
+    after_second(local_s, hour, behind_fraction(&text[20..]))
 }
 
 /// Parses the text after the second of a time: AM or PM, and the zone.
@@ -329,29 +328,16 @@ pub fn basic_iso(text: &[u8]) -> Option<ZonedTime<'_>> {
     let date = [number(&t[..4])?, number(&t[4..6])?, number(&t[6..8])?];
     let hour = number(&t[9..11])?;
     let local_s = utc(date, [hour, number(&t[11..13])?, number(&t[13..15])?])?;
-    let mut rest = &text[15..];
-    if let [b'.' | b',', after @ ..] = rest {
-        let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
-        rest = &after[digits..];
-    }
-    after_second(local_s, hour, rest)
+    after_second(local_s, hour, behind_fraction(&text[15..]))
 }
 
 /// Returns the length of a time that [`iso`] accepts, including its fraction and offset.
 pub fn iso_length(text: &[u8]) -> Option<usize> {
     iso(text.get(..19)?)?;
-    let rest = &text[19..];
-    let fraction = match rest {
-        [b'.' | b',', digits @ ..] => {
-            let digits = digits.iter().take_while(|b| b.is_ascii_digit()).count();
-            1 + digits
-        }
-        _ => 0,
-    };
-    let behind = &rest[fraction..];
+    let behind = behind_fraction(&text[19..]);
     let lengths = [6, 5, 3, 1].into_iter();
     let is_offset = |n: &usize| behind.get(..*n).is_some_and(|text| offset(text).is_some());
-    Some(19 + fraction + lengths.filter(is_offset).max().unwrap_or(0))
+    Some(text.len() - behind.len() + lengths.filter(is_offset).max().unwrap_or(0))
 }
 
 /// Parses a duration with a unit, in ns: `22ms`, `1.5 s`, Go's `1m2.5s`, .NET's `00:00:01.5`,

@@ -547,7 +547,7 @@ impl Collector {
                         self.add_field(field, "", "/", clock);
                     }
                 }
-                // What follows a head is the body of a message.
+                // These lines follow a head, so they are the body of a message.
                 Line::Other | Line::Bare(_) if has_start => {}
                 Line::Bare(_) if is_head => self.observation.skipped += 1,
                 Line::Cookie(sent) | Line::Bare(sent) => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Explains why the system did not start a program.
 
+use crate::build::in_path;
 use nix::errno::Errno;
-use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -43,9 +43,7 @@ fn find(program: &str, folder: &Path) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(folder.join(program)).filter(|file| file.exists());
     }
-    let path = env::var_os("PATH")?;
-    let mut files = env::split_paths(&path).map(|folder| folder.join(program));
-    files.find(|file| file.is_file())
+    in_path(program)
 }
 
 fn is_executable(file: &Path) -> bool {

@@ -248,7 +248,7 @@ impl Reader {
                 "The last package ends without `PASS` or `ok`: the output may be truncated.".into(),
             );
         }
-        // What all packages have in common is a fact; what differs is a parameter.
+        // A value that all packages share is a fact; one that differs is a parameter.
         for (i, key) in HEADERS.iter().enumerate() {
             let values: BTreeSet<&String> = self.processes.keys().map(|all| &all[i]).collect();
             if let [only] = Vec::from_iter(values)[..] {
