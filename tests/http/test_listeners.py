@@ -2,6 +2,7 @@
 """The listeners of the server profile in appserver/ada: multiple TCP ports, Unix sockets, and sockets that the service
 manager passes."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -308,6 +309,17 @@ class Activated(Listening):
         self.ports = [int(line) for line in self.lines if line.isdigit()]
 
 
+def socket_flags(process: int) -> dict[int, int]:
+    """The flags of the process's sockets by number, without those that it closes meanwhile."""
+    flags = {}
+    for path in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if os.readlink(path).startswith("socket:"):
+                lines = Path(f"/proc/{process}/fdinfo/{path.name}").read_text().splitlines()
+                flags[int(path.name)] = next(int(line.split()[1], 8) for line in lines if line.startswith("flags"))
+    return flags
+
+
 def test_passed_sockets(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as web, socket.socket(socket.AF_UNIX) as local:
         local.bind(f"{tmp_path}/s")
@@ -320,12 +332,9 @@ def test_passed_sockets(tmp_path: Path) -> None:
             for _ in range(3):
                 assert ask_port(port) == "plain 127.0.0.1 127.0.0.1 http"
                 assert ask(f"{tmp_path}/s") == "plain :: :: http"
-            flags = {int(path.name): next(line for line in Path(f"/proc/{server.process.pid}/fdinfo/{path.name}")
-                                          .read_text().splitlines() if line.startswith("flags"))
-                     for path in Path(f"/proc/{server.process.pid}/fd").iterdir()
-                     if os.readlink(path).startswith("socket:")}
+            flags = socket_flags(server.process.pid)
             assert {3, 4} <= flags.keys()
-            assert all(int(line.split()[1], 8) & os.O_CLOEXEC for line in flags.values()), flags
+            assert all(value & os.O_CLOEXEC for value in flags.values()), flags
             server.stop()
         assert (tmp_path / "s").exists(), "the file belongs to the service manager"
 
