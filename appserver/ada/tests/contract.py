@@ -15,17 +15,23 @@ SHARED = {
     "ada/tests/monitor/percentiles.txt": "java/monitor/src/test/data/percentiles.txt",
     "ada/tests/shared/retry_situations.txt": "java/retry/src/test/data/retry_situations.txt",
 }
-HEADER = ["promise", "Ada", "Java", "databases"]
+COLUMNS = ("promise", "Ada", "Java", "databases")
 ABSENT = "–"
 ADA_NAME = re.compile(r"(\w+)\.(\w+)")
 DATABASES = re.compile(rf"{ABSENT}|all|(?:PostgreSQL|MariaDB|SQLite)(?:, (?:PostgreSQL|MariaDB|SQLite))*")
 
 
-def rows(text: str) -> list[tuple[int, list[str]]]:
-    """Returns the cells of each row of each table, with its line number."""
-    lines = enumerate(text.splitlines(), 1)
-    cells = [(number, [cell.strip() for cell in line.strip("|").split(" | ")]) for number, line in lines if line.startswith("|")]
-    return [(number, row) for number, row in cells if row != HEADER and set("".join(row)) - set("-|")]
+def rows(text: str) -> list[tuple[int, list[str], list[str]]]:
+    """Returns the cells of each row of each table, with its line number and the header of the table."""
+    found: list[tuple[int, list[str], list[str]]] = []
+    header: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")] if line.startswith("|") else []
+        if not cells or not header:
+            header = cells
+        elif set("".join(cells)) - set("-|"):
+            found.append((number, header, cells))
+    return found
 
 
 def is_in_ada(name: str) -> bool:
@@ -54,14 +60,18 @@ def is_in_python(name: str) -> bool:
     return path.endswith(".py") and file.is_file() and (not function or f"def {function}(" in file.read_text())
 
 
-def faults_in(number: int, row: list[str]) -> list[str]:
-    if len(row) != len(HEADER):
-        return [f"line {number}: {len(row)} cells, expected {len(HEADER)}"]
-    promise, *tests, databases = row
+def faults_in(number: int, header: list[str], row: list[str]) -> list[str]:
+    if header != [name for name in COLUMNS if name in header] or "promise" not in header:
+        return [f"line {number}: the columns are {header}, expected some of {COLUMNS}"]
+    if len(row) != len(header):
+        return [f"line {number}: {len(row)} cells, expected {len(header)}"]
+    cells = dict(zip(header, row, strict=True))
+    databases = cells.get("databases", ABSENT)
     faults = [] if DATABASES.fullmatch(databases) else [f"line {number}: databases: {databases}"]
-    if all(cell == ABSENT for cell in tests):
-        faults.append(f"line {number}: no test of: {promise}")
-    for cell, is_there in zip(tests, [is_in_ada, is_in_java], strict=True):
+    tests = [(cells[language], is_there) for language, is_there in (("Ada", is_in_ada), ("Java", is_in_java)) if language in cells]
+    if all(cell == ABSENT for cell, _ in tests):
+        faults.append(f"line {number}: no test of: {cells['promise']}")
+    for cell, is_there in tests:
         names = re.findall(r"`([^`]+)`", cell)
         if cell != ABSENT and cell != ", ".join(f"`{name}`" for name in names):
             faults.append(f"line {number}: expected tests in backticks, or {ABSENT}: {cell}")
@@ -76,15 +86,20 @@ def differences() -> list[str]:
 
 def check_itself() -> None:
     """Checks that missing tests are detected."""
-    assert faults_in(1, ["p", "`Retry_Tests.No_Such_Test`", ABSENT, ABSENT])
-    assert faults_in(1, ["p", ABSENT, "`RetryTest.noSuchTest`", ABSENT])
-    assert faults_in(1, ["p", ABSENT, ABSENT, ABSENT]) and faults_in(1, ["p", "all"])
+    columns = list(COLUMNS)
+    assert faults_in(1, columns, ["p", "`Retry_Tests.No_Such_Test`", ABSENT, ABSENT])
+    assert faults_in(1, columns, ["p", ABSENT, "`RetryTest.noSuchTest`", ABSENT])
+    assert faults_in(1, columns, ["p", ABSENT, ABSENT, ABSENT]) and faults_in(1, columns, ["p", "all"])
+    assert faults_in(1, columns[:2], ["p", "`Retry_Tests.No_Such_Test`"]) and faults_in(1, columns[:2], ["p", ABSENT])
+    assert faults_in(1, columns[::-1], [ABSENT] * 4)
+    assert rows("| promise | Ada |\n|---|---|\n| p | – |\n\n| promise |\n") == [(3, ["promise", "Ada"], ["p", ABSENT])]
 
 
 def main() -> int:
     check_itself()
     found = rows((APPSERVER / "CONTRACT.md").read_text())
-    faults = [f"CONTRACT.md: {fault}" for number, row in found for fault in faults_in(number, row)] + differences()
+    faults = [f"CONTRACT.md: {fault}" for number, header, row in found for fault in faults_in(number, header, row)]
+    faults += differences()
     print("\n".join(faults or [f"CONTRACT.md: {len(found)} promises"]))
     return 1 if faults or not found else 0
 
