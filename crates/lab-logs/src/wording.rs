@@ -354,6 +354,11 @@ fn smallest_set(finding: &LogsFinding) -> String {
     else {
         return String::new();
     };
+    if let ([only], 1) = (first.as_slice(), *of) {
+        let page = shortened(&only.page);
+        let [kind, _] = nouns(*ranked);
+        return format!("{page}, the only {kind}, accounts for all of the {}.", measure(*by));
+    }
     let bounds = match bounds {
         Some([low, high]) if low != high => format!(" ({low} to {high})"),
         _ => String::new(),
@@ -548,6 +553,16 @@ pub fn advice(advice: &LogAdvice) -> String {
              add $request_time to log_format. If the lines contain durations, describe the lines with --log-format."
                 .into()
         }
+        LogAdvice::FormatMismatch {
+            field: Some(field),
+            column,
+        } => format!("No line fits --log-format: the first one differs at {field}, in column {column}."),
+        LogAdvice::FormatMismatch {
+            field: None,
+            column,
+        } => format!(
+            "No line fits --log-format: the first one continues after the last field, in column {column}."
+        ),
         LogAdvice::NoDurationInFormat => {
             "The format has no durations: add %D, or $request_time in nginx.".into()
         }

@@ -249,6 +249,14 @@ pub enum LogAdvice {
     },
     /// Lines in the common or combined log format have no known durations.
     NoDurations,
+    /// No line fits the log format that the user specified.
+    FormatMismatch {
+        /// The field from which on the first line does not fit, as in the format. `None` if the
+        /// line continues after the last field.
+        field: Option<String>,
+        /// The position in the line, in characters from 1.
+        column: u64,
+    },
     /// The log format that the user specified has no durations.
     NoDurationInFormat,
     /// The log format that the user specified has no time with a date.

@@ -117,6 +117,8 @@ enum UnitBasis {
 struct FormatField {
     /// The literal text between the previous field and this one.
     before: String,
+    /// The field as the format names it.
+    name: String,
     field: PatternField,
     /// The preference among equal fields after an internal redirect. The lowest rank is used.
     rank: u8,
@@ -125,6 +127,8 @@ struct FormatField {
 /// A field and the literal text that terminates it.
 #[derive(Clone, Debug)]
 struct PatternPiece {
+    /// The field as the format names it.
+    name: String,
     field: PatternField,
     terminator: Finder<'static>,
     /// True if the field is in quotation marks. Quotation marks within it are written as `\"`.
@@ -172,6 +176,8 @@ pub struct Pattern {
     contradictions: u64,
     /// The finest resolution of the durations so far, in ns.
     finest_ns: Option<u64>,
+    /// The reason why none of the first lines fits, if none does.
+    mismatch: Option<LogAdvice>,
 }
 
 /// The durations of one line.
@@ -303,6 +309,7 @@ impl Pattern {
                     let rank = redirect_rank(&rest[..length]);
                     fields.push(FormatField {
                         before,
+                        name: rest[..length].to_string(),
                         field,
                         rank,
                     });
@@ -338,6 +345,7 @@ impl Pattern {
             let is_better =
                 |other: &FormatField| other.field == this.field && other.rank < this.rank;
             pieces.push(PatternPiece {
+                name: this.name.clone(),
                 field: this.field.clone(),
                 terminator: Finder::new(terminator.as_bytes()).into_owned(),
                 is_quoted: this.before.ends_with('"') && terminator.starts_with('"'),
@@ -380,19 +388,21 @@ impl Pattern {
             zeros: 0,
             contradictions: 0,
             finest_ns: None,
+            mismatch: None,
         })
     }
 
     /// Learns from the first lines of a log whether they have more fields than the format, and
-    /// whether they have signs of Tomcat or Undertow.
+    /// whether they have signs of Tomcat or Undertow. If none fits, it learns why.
     pub fn learn(&mut self, lines: &[&[u8]]) {
         let mut trial = Pattern {
             has_more_fields: true,
             ..self.clone()
         };
-        let (mut is_longer, mut is_whole) = (false, false);
+        let (mut fits, mut is_longer, mut is_whole) = (false, false, false);
         for line in lines {
             if let Some(rules) = trial.find_values(line) {
+                fits = true;
                 is_longer |= rules.has_more_fields;
                 is_whole |= !rules.has_more_fields && rules.has_escapes;
                 trial.entry(line);
@@ -400,6 +410,26 @@ impl Pattern {
         }
         self.has_more_fields = is_longer && !is_whole;
         self.has_java_marks = trial.has_java_marks;
+        let first = lines.first().filter(|_| !fits);
+        self.mismatch = first.map(|line| self.mismatch(line));
+    }
+
+    /// Returns the field from which on a line does not fit.
+    fn mismatch(&mut self, line: &[u8]) -> LogAdvice {
+        let (mut index, mut at, begin) = (0, 0, self.before.len());
+        if line.starts_with(&self.before) {
+            for rules in RULES {
+                let mut search = self.search(line, rules);
+                search.find(0, begin);
+                if search.deepest.0 >= index {
+                    (index, at) = search.deepest;
+                }
+            }
+        }
+        LogAdvice::FormatMismatch {
+            field: self.pieces.get(index).map(|piece| piece.name.clone()),
+            column: String::from_utf8_lossy(&line[..at]).chars().count() as u64 + 1,
+        }
     }
 
     /// Returns assumptions about the lines so far.
@@ -457,7 +487,8 @@ impl Pattern {
 
     /// Returns advice about settings that make the next log more useful.
     pub fn advice(&self) -> Vec<LogAdvice> {
-        let mut advice = Vec::new();
+        let mismatch = self.mismatch.as_ref().filter(|_| self.requests == 0);
+        let mut advice = Vec::from_iter(mismatch.cloned());
         if self.lacks_year {
             advice.push(LogAdvice::NoYearInFormat);
         } else if !self.has_date {
@@ -491,23 +522,25 @@ impl Pattern {
         let begin = line
             .starts_with(&self.before)
             .then_some(self.before.len())?;
-        let spans = &mut self.spans;
         let all_rules = if self.has_more_fields {
             RULES_WITH_MORE_FIELDS
         } else {
             RULES
         };
-        all_rules.into_iter().find(|rules| {
-            let mut search = Search {
-                pieces: &self.pieces,
-                line,
-                rules: *rules,
-                tries: MAX_TRIES,
-                failed: HashSet::new(),
-                spans,
-            };
-            search.find(0, begin)
-        })
+        let mut rules = all_rules.into_iter();
+        rules.find(|rules| self.search(line, *rules).find(0, begin))
+    }
+
+    fn search<'s>(&'s mut self, line: &'s [u8], rules: SearchRules) -> Search<'s> {
+        Search {
+            pieces: &self.pieces,
+            line,
+            rules,
+            tries: MAX_TRIES,
+            failed: HashSet::new(),
+            deepest: (0, 0),
+            spans: &mut self.spans,
+        }
     }
 
     /// Builds the entry from the values found.
@@ -665,6 +698,8 @@ struct Search<'s> {
     tries: usize,
     /// The pieces and positions from which the rest of the line does not match.
     failed: HashSet<(usize, usize)>,
+    /// The last piece that was reached, and its position in the line.
+    deepest: (usize, usize),
     spans: &'s mut [(usize, usize)],
 }
 
@@ -672,6 +707,9 @@ impl Search<'_> {
     /// Finds the values, starting with this piece. Returns false if the rest of the line does not
     /// match.
     fn find(&mut self, index: usize, begin: usize) -> bool {
+        if index > self.deepest.0 {
+            self.deepest = (index, begin);
+        }
         let pieces = self.pieces;
         let Some(piece) = pieces.get(index) else {
             return self.is_end(begin);

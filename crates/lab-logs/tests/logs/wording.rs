@@ -123,6 +123,14 @@ fn advice() -> Vec<LogAdvice> {
             reason: "a.log: Permission denied".into(),
         },
         LogAdvice::NoDurations,
+        LogAdvice::FormatMismatch {
+            field: Some("%{ms}T".into()),
+            column: 61,
+        },
+        LogAdvice::FormatMismatch {
+            field: None,
+            column: 61,
+        },
         LogAdvice::NoDurationInFormat,
         LogAdvice::NoDateInFormat,
         LogAdvice::NoYearInFormat,
@@ -274,6 +282,15 @@ fn findings() -> Vec<LogsFinding> {
         ][..size.min(2)]
             .into(),
     };
+    let only = LogsFinding::SmallestSet {
+        ranked: PageKind::Page,
+        by: PageOrder::Time,
+        size: 1,
+        bounds: None,
+        of: 1,
+        part: 0.8,
+        first: vec![page_fraction("/search", 1.0)],
+    };
     let leaders = |[most_used, slowest, most_time]: [&str; 3], saving| LogsFinding::Orders {
         most_used: Some(most_used.to_string()).filter(|page| !page.is_empty()),
         slowest: slowest.into(),
@@ -325,6 +342,7 @@ fn findings() -> Vec<LogsFinding> {
         smallest(PageKind::Page, PageOrder::Time, 1, None),
         smallest(PageKind::Page, PageOrder::Time, 2, Some([1.0, 3.0])),
         smallest(PageKind::Query, PageOrder::Requests, 30, Some([30.0, 30.0])),
+        only,
         orders(None),
         orders(Some(page_fraction("/search", 0.12))),
         leaders(["", "/search", "/"], None),
