@@ -80,6 +80,11 @@ pub enum Ending {
 }
 
 impl Run {
+    /// Iterates over the failures that spoil values: all but those of cleanups.
+    pub fn spoiling_failures(&self) -> impl Iterator<Item = &Failure> + Clone {
+        self.failures.iter().filter(|f| f.spoils_values())
+    }
+
     /// Returns the measured results, or `None` for other kinds of runs.
     pub fn measured(&self) -> Option<&Measured> {
         match &self.content {

@@ -44,7 +44,8 @@ pub fn is_excluded(exclusions: &[Exclusion], subject: SubjectId, point: PointId)
 
 /// Returns true if `subject` failed at `point`.
 pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
-    run.failures.iter().any(|f| concerns(f, subject, point))
+    run.spoiling_failures()
+        .any(|f| f.subject == subject && f.point.is_none_or(|p| p == point))
 }
 
 /// Returns true if `subject` takes part in `point` and did not fail there.
@@ -89,12 +90,6 @@ pub fn is_alone(run: &Run, plan: &Plan) -> bool {
     plan.compared().all(|s| lacks(s) != (s == plan.baseline))
 }
 
-fn concerns(failure: &Failure, subject: SubjectId, point: PointId) -> bool {
-    failure.spoils_values()
-        && failure.subject == subject
-        && failure.point.is_none_or(|p| p == point)
-}
-
 fn failures(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     let is_planned = |f: &&Failure| {
         plan.subjects.has_id(f.subject) && f.point.is_none_or(|p| plan.points.has_id(p))
@@ -107,9 +102,7 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Exclusion> {
             message: f.message.clone(),
         },
     };
-    run.failures
-        .iter()
-        .filter(|failure| failure.spoils_values())
+    run.spoiling_failures()
         .filter(is_planned)
         .map(exclusion)
         .collect()

@@ -59,11 +59,7 @@ pub fn range_steps(run: &Run, alpha: f64) -> Option<Vec<RangeStep>> {
     // A commit that failed is left out, and the steps are between the others.
     let subjects: Vec<SubjectId> = plan
         .compared()
-        .filter(|&s| {
-            !run.failures
-                .iter()
-                .any(|f| f.spoils_values() && f.subject == s)
-        })
+        .filter(|&s| run.spoiling_failures().all(|f| f.subject != s))
         .collect();
     let columns: Vec<Vec<Option<f64>>> = subjects
         .iter()

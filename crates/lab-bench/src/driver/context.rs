@@ -97,7 +97,7 @@ impl<'a> RunContext<'a> {
     pub fn new(plan: &'a Plan, writer: RunWriter, mut run: Run) -> RunContext<'a> {
         run.blocks.iter_mut().for_each(Block::drop_slices);
         RunContext {
-            participants: Participants::new(plan, &run.failures),
+            participants: Participants::new(plan, run.spoiling_failures()),
             spent_ns: 0,
             writer,
             run,

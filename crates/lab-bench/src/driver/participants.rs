@@ -15,14 +15,14 @@ pub struct Participants {
 
 impl Participants {
     /// Creates the participants of a plan, without subjects that failed earlier in a resumed run.
-    pub fn new(plan: &Plan, failures: &[Failure]) -> Participants {
+    pub fn new<'f>(plan: &Plan, failures: impl Iterator<Item = &'f Failure>) -> Participants {
         let mut participants = Participants::default();
         for subject in plan.subjects.ids() {
             let absent = plan.points.ids().filter(|&p| !plan.takes_part(subject, p));
             let absent = absent.map(|point| (subject, point));
             participants.excluded_at.extend(absent);
         }
-        for f in failures.iter().filter(|f| f.spoils_values()) {
+        for f in failures {
             participants.exclude(f.subject, f.point);
         }
         participants

@@ -198,8 +198,8 @@ fn count_failed(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) ->
 /// Returns the reason why a subject has no verdicts.
 fn missing_reason(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) -> &'static str {
     let mut points = compared.all_points.iter();
-    let mut failures = scope.run.failures.iter();
-    if failures.any(|f| f.spoils_values() && f.subject == subject) {
+    let mut failures = scope.run.spoiling_failures();
+    if failures.any(|f| f.subject == subject) {
         "failed"
     } else if points.any(|&p| scope.knows((subject, Some(p)))) {
         "not compared"

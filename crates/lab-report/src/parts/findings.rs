@@ -296,7 +296,7 @@ fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
 
 /// Describes the subjects that are missing from all or some of the results.
 fn missing_subjects(measured: &Measured) -> Option<String> {
-    let failures = measured.run.failures.iter().filter(|f| f.spoils_values());
+    let failures = measured.run.spoiling_failures();
     let (lacking, failed): (Vec<_>, Vec<_>) = failures.partition(|f| f.is_lack());
     let subjects = |failures: Vec<&Failure>| -> BTreeSet<SubjectId> {
         failures.iter().map(|f| f.subject).collect()

@@ -127,7 +127,7 @@ impl<'a> Measured<'a> {
 
     /// Returns the failure of a subject at a point. A failure without a point affects every point.
     pub fn failure(&self, (subject, point): SubjectScope) -> Option<&'a Failure> {
-        let mut failures = self.run.failures.iter().filter(|f| f.spoils_values());
+        let mut failures = self.run.spoiling_failures();
         failures.find(|f| f.subject == subject && (f.point.is_none() || f.point == point))
     }
 

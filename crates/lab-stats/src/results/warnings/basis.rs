@@ -149,17 +149,13 @@ pub(super) fn cleanups(run: &Run, plan: &Plan) -> Vec<Warning> {
 }
 
 pub(super) fn failed(run: &Run, plan: &Plan) -> Vec<Warning> {
-    let failing = run.failures.iter().filter(|f| f.spoils_values());
-    let failing: BTreeSet<SubjectId> = failing.map(|f| f.subject).collect();
+    let failing: BTreeSet<SubjectId> = run.spoiling_failures().map(|f| f.subject).collect();
     let planned = failing
         .into_iter()
         .filter_map(|subject| Some((subject, plan.subjects.get(subject)?)));
     planned
         .map(|(subject, planned_subject)| {
-            let failures = || {
-                let failures = run.failures.iter().filter(|f| f.spoils_values());
-                failures.filter(|f| f.subject == subject)
-            };
+            let failures = || run.spoiling_failures().filter(|f| f.subject == subject);
             let points: BTreeSet<PointId> = failures().filter_map(|f| f.point).collect();
             let at = match failures().any(|f| f.point.is_none()) {
                 _ if kind_of(plan).has_obvious_point(plan) => FailedAt::OnlyPoint,
