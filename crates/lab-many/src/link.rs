@@ -28,7 +28,7 @@ const STACK: usize = 256 << 10;
 /// The maximum number of bytes that a login shell may write before an agent starts.
 const MAX_BEFORE: usize = 64 << 10;
 
-/// The number of lines to store for explaining the loss of an agent.
+/// The maximum number of an agent's last lines that are stored to explain the loss of the agent.
 const KEPT_LINES: usize = 5;
 
 /// A message of an agent, or its loss.
@@ -60,7 +60,7 @@ pub struct AgentLink {
 enum Outgoing {
     Raw(Arc<[u8]>),
     Message(ToAgent, Arc<[u8]>),
-    /// A clock request with this number. The clock is read when the request is written.
+    /// A clock request. Contains its number. The clock is read when the request is written.
     Clock(u64),
     /// The end of the stream.
     End,
@@ -212,8 +212,8 @@ impl AgentLink {
         let _ = self.child.wait();
     }
 
-    /// Returns the reason why an agent exited unexpectedly. `output` is the output that the agent
-    /// wrote instead of a message.
+    /// Returns a message that explains why an agent exited unexpectedly. `output` is the output
+    /// that the agent wrote instead of a message.
     pub fn exit_reason(&mut self, output: &str) -> String {
         // Standard output, standard error and the process end one after the other, on a busy machine
         // within seconds. Another process can keep standard error open.

@@ -12,7 +12,7 @@ pub enum ToAgent {
     /// The first message. The coordinator verifies the agent's program before it sends this
     /// message.
     Welcome {
-        /// The limits of the coordinator's process.
+        /// The resource limits of the coordinator's process, which the agent adopts.
         limits: ResourceLimits,
         /// The time of silence, in ns, after which the coordinator counts as unreachable.
         silence_ns: u64,
@@ -48,12 +48,12 @@ pub enum ToCoordinator {
         number: u64,
         /// The time at which the request was received.
         received: ClockReading,
-        /// The time of the response.
+        /// The time at which the response was created.
         answered: ClockReading,
     },
-    /// The result of work.
+    /// The result of the agent's work.
     Work(Value),
-    /// The work cannot be done.
+    /// The agent cannot do the work. Contains the reason.
     Failed(String),
 }
 

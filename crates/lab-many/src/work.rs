@@ -7,7 +7,7 @@ use crate::logs::LogsOrder;
 use crate::usage::UsageOrder;
 use serde::{Deserialize, Serialize};
 
-/// Work for an agent.
+/// Work that the coordinator assigns to an agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum AgentWork {
     /// Generate a fraction of a load.

@@ -16,12 +16,12 @@ pub struct Agent {
     pub machine: String,
     /// The version of benchlab that the agent runs. It equals the coordinator's version.
     pub version: String,
-    /// The agent's machine, with its conditions that disturb measurements.
+    /// The agent's machine, and the conditions on it that disturb measurements.
     pub host: Host,
     /// The offset of the agent's clock from the coordinator's clock when the agent was started.
     /// Both clocks are in UTC.
     pub clock: ClockOffset,
-    /// The reason why the agent was lost, or `None` if it was not lost.
+    /// The message that explains the loss of the agent, or `None` if the agent was not lost.
     pub lost: Option<String>,
     /// True if the user excluded the agent from all results.
     #[serde(default)]

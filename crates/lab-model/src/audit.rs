@@ -11,7 +11,7 @@ pub struct Audit {
     pub kind: AuditKind,
     /// The names of the audit's targets: hosts, URLs or files.
     pub targets: Vec<String>,
-    /// Other facts, in display order.
+    /// Facts about the targets and the method, in display order.
     pub facts: Vec<(String, String)>,
     /// One finding per rule and audited item, in the order of the rules.
     pub findings: Vec<AuditFinding>,
@@ -29,7 +29,7 @@ pub struct Audit {
     pub expired_waivers: Vec<Waiver>,
 }
 
-/// The kind of audit.
+/// The kind of object that an audit examines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditKind {
@@ -72,10 +72,11 @@ pub struct AuditFinding {
     pub place: String,
     /// The state that the rule determined for the item.
     pub state: State,
-    /// The rank of the finding among failed rules. A more important rule has a higher rank.
+    /// The importance of the finding among findings in the same state, from 0 to 9. Findings with a
+    /// higher weight are listed first.
     pub weight: u8,
-    /// The observation. For [`State::Unknown`] and [`State::NotApplicable`], the reason why there
-    /// is no observation.
+    /// The observation. For [`State::Unknown`] and [`State::NotApplicable`], an explanation of the
+    /// missing observation.
     pub seen: String,
     /// The cost of the observed state on this host. May be empty.
     pub cost: String,
@@ -138,7 +139,7 @@ pub enum EvidenceValue {
     Nothing,
 }
 
-/// A table of values.
+/// A table of measured values that support an audit's findings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceTable {
     /// The table's title.
@@ -227,7 +228,7 @@ impl Audit {
             .count()
     }
 
-    /// Returns true if a finding is in this state and is not accepted under a waiver.
+    /// Returns true if a finding is in state `state` and is not accepted under a waiver.
     pub fn is_open(&self, finding: &AuditFinding, state: State) -> bool {
         finding.state == state && self.waiver(finding).is_none()
     }

@@ -74,7 +74,7 @@ const TIMES: [(&str, f64); 9] = [
     ("days", 86_400e9),
 ];
 
-/// The size units that a user may specify, with their lengths in bytes.
+/// The units of size that a user may specify, with their values in bytes.
 const SIZES: [(&str, f64); 7] = [
     ("B", 1.0),
     ("KiB", 1024.0),

@@ -5,7 +5,7 @@ use crate::{Audit, LogAnalysis, Metric, Plan, SubjectId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The kind of a run, with the data of this kind.
+/// The kind of a run, with the data specific to that kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
@@ -102,7 +102,7 @@ pub struct Imported {
     /// Sentences about content of the file that was not imported, and about benchmarks that failed.
     #[serde(default)]
     pub remarks: Vec<String>,
-    /// The different exit codes of the runs. `None` stands for runs that a signal ended. Empty if
+    /// The distinct exit codes of the runs. `None` stands for runs that a signal ended. Empty if
     /// the file does not state them.
     #[serde(default)]
     pub exit_codes: BTreeSet<Option<i64>>,

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// A distribution of times as (value, count) pairs, ascending by value.
 ///
-/// Each value is the upper bound of its bucket, in ns. The buckets match an HdrHistogram with three
-/// significant digits.
+/// Each value represents one bucket, in ns. The distribution of a load has the buckets of an
+/// HdrHistogram with three significant digits, and each value is the upper bound of its bucket. The
+/// distribution of a log has wider buckets, and each value is the middle of its bucket.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts(pub Vec<(u64, u64)>);
 
@@ -14,7 +15,7 @@ impl Counts {
     /// The longest time that is distinguished from longer times: one hour, in ns.
     pub const MAX_NS: u64 = 3_600_000_000_000;
 
-    /// The number of significant decimal digits of a time.
+    /// The number of significant decimal digits of a time in the distributions of a load.
     pub const DIGITS: u8 = 3;
 
     /// Returns the total count.

@@ -53,12 +53,12 @@ pub enum FixtureStart {
 pub enum Selector {
     /// The subject whose turn it is. The fixture is in the state only during measured turns.
     Subject,
-    /// The value of this factor at the point. The fixture is in the state before subjects open the
-    /// point.
+    /// The value of a factor at the point. Contains the factor's name. The fixture is in the state
+    /// before subjects open the point.
     Factor(String),
 }
 
-/// A state of a fixture.
+/// A state of a fixture, such as one speed of a simulated link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixtureState {
     /// The name of the subject or the value of the factor that selects the state.
@@ -84,7 +84,7 @@ impl FixtureState {
 }
 
 impl Fixture {
-    /// Returns the state with this name.
+    /// Returns the state named `name`.
     pub fn state(&self, name: &str) -> Option<&FixtureState> {
         self.states.iter().find(|state| state.name == name)
     }

@@ -64,7 +64,7 @@ impl<I: Id, T> IdVec<I, T> {
         index.map(I::from_index)
     }
 
-    /// Returns true if there is an item with this ID.
+    /// Returns true if `id` is the ID of an item.
     pub fn has_id(&self, id: I) -> bool {
         id.index() < self.items.len()
     }

@@ -80,5 +80,5 @@ impl AgentId {
     }
 }
 
-/// A subject at a point.
+/// The key of a value that was measured for one subject at one point of a case.
 pub type SubjectPoint = (SubjectId, PointId);

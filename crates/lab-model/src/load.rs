@@ -46,7 +46,7 @@ pub struct LoadSpec {
     /// knows the certificate. Also `None` in run files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// A host that benchlab may load even if the host is public.
+    /// A host on which benchlab may generate load even if the host is public.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_host: Option<String>,
     /// The expected response.
@@ -68,8 +68,8 @@ pub struct LoadSpec {
     /// each subject.
     #[serde(default, rename = "server_pid", deserialize_with = "one_or_many")]
     pub server_pids: Vec<i32>,
-    /// The machine on which an agent reads the servers' resource usage. `None` means that this
-    /// machine or no machine reads it.
+    /// The machine on which an agent reads the servers' resource usage. `None` means that no agent
+    /// reads it: benchlab reads it on its own machine, or the usage is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_host: Option<String>,
     /// The launcher of the agent on `server_host`, such as `ssh:web1`.
@@ -104,7 +104,8 @@ impl LoadSpec {
         self.arrivals.tick_ns(self.threads)
     }
 
-    /// Returns the scheme, host and port of a subject, or an empty string if it has no requests.
+    /// Returns the scheme, host and port of a subject's server, or an empty string if the subject
+    /// has no requests.
     pub fn origin(&self, subject: SubjectId) -> &str {
         let first = self
             .requests
@@ -275,7 +276,7 @@ impl Stage {
     }
 }
 
-/// The protocol on a connection.
+/// The version of HTTP that is used on a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {

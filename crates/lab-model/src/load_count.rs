@@ -10,8 +10,8 @@ use std::ops::{Index, IndexMut};
 
 /// A count that the load engine adds up in each slice.
 ///
-/// A new count is added here, and counted by the engine. Run files then have a column for it, and
-/// statistics and reports show its metric.
+/// To add a count, add a variant here and make the engine count it. Run files then contain a column
+/// for the count, and statistics and reports show its metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadCount {
     /// The number of bytes received.
@@ -23,7 +23,7 @@ pub enum LoadCount {
     ReadTimes,
 }
 
-/// How reports show a count.
+/// The form in which reports show a count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CountMetric {
     /// As a rate per second.

@@ -110,7 +110,7 @@ impl Trust {
     }
 }
 
-/// An address family.
+/// The family of an IP address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IpFamily {
     /// IPv4.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pages and queries in logs: counts, durations and times.
+//! The result of analyzing logs: pages and queries with their numbers of requests and durations,
+//! and the totals per hour.
 
 use crate::{Counts, LogAdvice, LogAssumption};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,8 @@ pub struct LogAnalysis {
     pub peak: Option<(i64, u64)>,
     /// The minute with the most requests: its start in seconds since 1970 and its request count.
     pub peak_minute: Option<(i64, u64)>,
-    /// The number of timestamps more than a minute earlier than the timestamp of the previous line.
+    /// The number of timestamps that are more than a minute earlier than the timestamp of the
+    /// previous line.
     pub clock_jumps: u64,
     /// Releases: the time in seconds since 1970 and the name, ascending by time.
     pub releases: Vec<(i64, String)>,
@@ -33,7 +35,8 @@ pub struct LogAnalysis {
     /// Assumptions about facts that the logs do not contain.
     #[serde(default)]
     pub assumptions: Vec<LogAssumption>,
-    /// Queries per page, in descending order of total time. Empty if logs do not share request IDs.
+    /// Queries per page, in descending order of total time. Empty if the requests and statements in
+    /// the logs have no IDs in common.
     #[serde(default)]
     pub within: Vec<QueryWithin>,
     /// The coverage of the join from which the queries per page come.
@@ -41,7 +44,7 @@ pub struct LogAnalysis {
     pub coverage: JoinCoverage,
     /// All pages and queries, in any order.
     pub pages: Vec<LogPage>,
-    /// All requests by users, per hour, ascending.
+    /// The totals of all requests by users in each hour, in chronological order.
     pub hours: Vec<LogHour>,
 }
 
@@ -59,7 +62,8 @@ pub struct JoinCoverage {
     pub shared: u64,
     /// The number of request IDs that are excluded because too many statements have them.
     pub crowded: u64,
-    /// The number of statements with an ID, if requests have IDs, too, and no ID is in both.
+    /// The number of statements with an ID, if requests also have IDs but no statement could be
+    /// matched to a request by its ID. Otherwise 0.
     #[serde(default)]
     pub unmatched: u64,
 }
@@ -144,16 +148,17 @@ impl PageKind {
     }
 }
 
-/// A page or a query.
+/// The requests that count as one page, or the executions of one query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogPage {
     /// The kind of entry: a page, a query, or the sum of a crawler's requests or of health checks.
     pub kind: PageKind,
     /// For a page, the route, preceded by the method unless it is GET. For a query, the statement.
     pub name: String,
-    /// The number of requests for the page or, for a query, of its executions.
+    /// For a page, the number of requests. For a query, the number of executions.
     pub requests: u64,
-    /// The number of responses with status 500 or higher or, for a query, of failed statements.
+    /// For a page, the number of responses with status 500 or higher. For a query, the number of
+    /// failed executions.
     pub errors: u64,
     /// The number of responses with status 400 to 499.
     pub client_errors: u64,
@@ -239,7 +244,8 @@ impl LogPage {
 mod tests {
     use super::*;
 
-    /// A distribution contains the middles of its buckets, which can lie on either side of a value.
+    /// The values of a distribution are the middles of its buckets, so a value can be higher or
+    /// lower than the durations in its bucket.
     #[test]
     fn quantiles_do_not_contradict_the_mean_and_the_maximum() {
         let page = |total_ns, max_ns, middle| LogPage {

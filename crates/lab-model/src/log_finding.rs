@@ -51,7 +51,7 @@ pub enum LogAssumption {
         /// The assumed unit of the durations, in ns.
         unit_ns: u64,
     },
-    /// The typical duration changes so much within the log as if the unit had changed.
+    /// The typical duration changes so much within the log that its unit may have changed.
     ChangedUnit {
         /// The field that contains the durations.
         place: String,
@@ -67,17 +67,17 @@ pub enum LogAssumption {
         /// The specified unit, in ns.
         unit_ns: u64,
     },
-    /// Lines have a different number of fields than the first lines, so the position of the duration
-    /// may differ, too.
+    /// Lines have a different number of fields than the first lines, so the position of the
+    /// duration may also differ.
     FieldsDiffer {
         /// The field that contains the durations.
         place: String,
-        /// The number of these lines.
+        /// The number of lines whose number of fields differs from the first lines.
         lines: u64,
     },
     /// Lines have more fields than the format that the user specified.
     MoreFields {
-        /// The number of these lines.
+        /// The number of lines with more fields.
         lines: u64,
     },
     /// Some durations cannot be parsed.
@@ -86,7 +86,7 @@ pub enum LogAssumption {
         field: String,
         /// A value of the field that cannot be parsed.
         example: String,
-        /// The number of requests whose duration is unknown for this reason.
+        /// The number of requests whose duration is unknown because it cannot be parsed.
         requests: u64,
     },
     /// Some spans have no start, no end, or an end before the start, so their durations are unknown.
@@ -101,9 +101,10 @@ pub enum LogAssumption {
         /// The total number of requests.
         of: u64,
     },
-    /// Many statements that succeeded have no duration, as if the server logged only long ones.
+    /// Many statements that succeeded have no duration, as if the server logged only long
+    /// durations.
     UntimedStatements {
-        /// The number of these statements without a duration.
+        /// The number of successful statements without a duration.
         statements: u64,
         /// The number of all statements that succeeded.
         of: u64,
@@ -111,11 +112,11 @@ pub enum LogAssumption {
     /// PostgreSQL: statements and durations are in separate lines that cannot be joined, so statements
     /// are counted twice.
     StatementsCountedTwice {
-        /// The number of these statements.
+        /// The number of statements that are counted twice.
         statements: u64,
     },
-    /// Lines that end a request have an ID that multiple unfinished requests share. Each is assumed
-    /// to end the request that began last.
+    /// Lines that end a request have an ID that multiple unfinished requests share. Each of these
+    /// lines is assumed to end the request that began last.
     SharedIds {
         /// The number of requests whose path was chosen from multiple paths.
         requests: u64,
@@ -356,7 +357,7 @@ pub enum LogAdvice {
         /// The roles and the fields, such as `status=code`.
         fields: Vec<String>,
     },
-    /// A field with the name of a path has something else, so another field is used.
+    /// A field whose name suggests a path contains something else, so another field is used.
     PathField {
         /// The field whose values are used.
         field: String,
@@ -365,9 +366,9 @@ pub enum LogAdvice {
         /// The first value of the field that is not used.
         example: String,
     },
-    /// The only durations cover a part of each request.
+    /// The log's only durations cover just a part of each request.
     PartialDurations {
-        /// The name of the field that contains these durations.
+        /// The name of the field that contains the durations.
         field: String,
     },
     /// Only lines without a request have durations.
@@ -394,7 +395,7 @@ pub enum LogAdvice {
         /// A value of the field that cannot be parsed.
         example: String,
     },
-    /// The field of the durations never has a value.
+    /// The field that should contain the durations never has a value.
     DurationsEmpty {
         /// The name of the duration field.
         field: String,
@@ -451,7 +452,7 @@ pub enum LogAdvice {
     },
     /// OpenTelemetry: no span belongs to a server.
     NoServerSpans {
-        /// The number of spans other than those of databases and consumers.
+        /// The number of spans that belong to neither a database nor a consumer.
         spans: u64,
     },
     /// Rails: lines come from Heroku's router.

@@ -302,7 +302,7 @@ known! {
     /// reaches it.
     BACK = Metric::time("back", "time to the first COMMIT after an outage");
     /// The number of requests to a server in the busiest second after an outage, divided by the
-    /// number of requests in a second before the outage.
+    /// number of requests per second before the outage.
     LOAD_AFTER =
         Metric::new("load_after", "load after an outage", Unit::Ratio, Direction::Neither);
     /// The fraction of calls that were lost, applied twice, or applied but reported as failed.

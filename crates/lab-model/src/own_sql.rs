@@ -136,7 +136,7 @@ impl SqlType {
         }
     }
 
-    /// Returns the type with this name in the protocol.
+    /// Returns the type that is called `name` in the protocol.
     pub fn named(name: &str) -> Option<SqlType> {
         SqlType::ALL.into_iter().find(|t| t.name() == name)
     }
@@ -242,8 +242,8 @@ impl SqlSetup {
 }
 
 impl SqlWork {
-    /// Returns the arguments of `open` that describe the work, for a driver with this placeholder
-    /// syntax.
+    /// Returns the arguments of `open` that describe the work, for a driver that uses the parameter
+    /// syntax `placeholder`.
     pub fn open_args(&self, placeholder: Placeholder) -> Vec<(String, String)> {
         let yes_or_no = if self.transaction { "yes" } else { "no" };
         let mut args = vec![

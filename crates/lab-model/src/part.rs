@@ -12,8 +12,9 @@ pub struct Part {
     pub run: Run,
 }
 
-/// Splits a run into one part per target, in the experiment's order. A run without targets is its
-/// own only part.
+/// Splits a run into one part per target, in the experiment's order. Targets without points or
+/// subjects have no part. For a run without targets, returns a single part that contains the whole
+/// run.
 pub fn parts(run: &Run) -> Vec<Part> {
     let Some(plan) = run.plan().filter(|plan| !plan.targets.is_empty()) else {
         return vec![Part {

@@ -79,9 +79,9 @@ pub enum Work {
     Batches,
     /// Whole commands. Each batch is one process.
     Commands(Commands),
-    /// Running servers that benchlab loads.
+    /// Servers that are already running and on which benchlab generates load.
     Load(LoadSpec),
-    /// Servers that benchlab starts and loads.
+    /// Servers that benchlab starts and on which it generates load.
     Servers(Servers),
 }
 
@@ -115,7 +115,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Returns true if a run of a command with this exit status counts.
+    /// Returns true if a run of a command with the exit status `status` counts.
     pub fn accepts(&self, status: i32) -> bool {
         let is_named =
             || self.expected_statuses.is_empty() || self.expected_statuses.contains(&status);
@@ -320,7 +320,7 @@ pub struct Point {
     /// The number of statements that a server executes per operation, by the lowercase first word
     /// of the statement. Empty means that benchlab does not check the statements.
     ///
-    /// No statement other than these and `begin` may reach the server.
+    /// Apart from `begin`, no other statement may reach the server.
     pub statements: Vec<(String, u64)>,
     /// The number of table rows that a server reads per operation.
     pub reads: u64,
@@ -669,8 +669,8 @@ impl Plan {
             .map(|t| t.kind)
     }
 
-    /// Returns the subject that measures the overhead of starting a process, or of starting a
-    /// shell.
+    /// Returns the subject that measures the overhead of starting a shell if `shell` is true, or of
+    /// starting a process otherwise.
     ///
     /// Among the subjects that measure an overhead, the program for a process has no arguments, and
     /// the program for a shell has arguments.

@@ -19,7 +19,8 @@ pub const LOAD: &str = "load";
 /// or rates that are equal for all subjects, such as `500/s`.
 pub const CLOSED: &str = "closed";
 
-/// The load on a server at a point.
+/// The load on a server at a point: the connections, and the rule that defines when requests are
+/// sent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointLoad {
     /// The number of connections, at least 1.
@@ -38,11 +39,11 @@ pub enum Traffic {
     Planned,
     /// A request is sent as soon as the previous response on the connection has arrived.
     Closed,
-    /// Requests are sent when they are due (open loop), at this fraction (0 to 1) of the subject's
-    /// peak throughput in a closed loop.
+    /// Requests are sent when they are due (open loop). Contains the rate as a fraction (0 to 1) of
+    /// the subject's peak throughput in a closed loop.
     PartOfPeak(f64),
-    /// Requests are sent when they are due (open loop), at this rate in requests per second for
-    /// every subject.
+    /// Requests are sent when they are due (open loop). Contains the rate in requests per second,
+    /// which is the same for every subject.
     Rate(f64),
 }
 
@@ -75,7 +76,7 @@ pub fn read_keep_alive(word: &str) -> Option<bool> {
 
 impl PointLoad {
     /// Reads the load from the parameters of a point. `keep_alive` is the default for points
-    /// without this parameter.
+    /// without the parameter [`KEEP_ALIVE`].
     ///
     /// # Errors
     /// Returns an error if a value is invalid.

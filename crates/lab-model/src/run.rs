@@ -27,7 +27,7 @@ pub struct Run {
     pub blocks: Vec<Block>,
     /// The numbers of the blocks after which an interim analysis was made and the run continued.
     pub looks: Vec<u32>,
-    /// The reason why the run ended, or `None` if it has not ended.
+    /// The event that ended the run, or `None` if the run has not ended.
     pub ending: Option<Ending>,
     /// Settings that subjects read back.
     pub settings: Vec<Setting>,
@@ -61,7 +61,7 @@ pub struct Service {
     pub facts: Vec<(String, String)>,
 }
 
-/// The reason why a run ended.
+/// The event that ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
@@ -255,7 +255,7 @@ impl Run {
         }
     }
 
-    /// Removes the agents with these names from the run.
+    /// Removes the agents in `names` from the run.
     ///
     /// Also removes the blocks that these agents measured, and the slices to which no remaining
     /// agent contributed.

@@ -35,7 +35,7 @@ pub struct Sample {
     pub batch: Batch,
 }
 
-/// The result of operations at a point.
+/// The output of a number of operations at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The point at which the operations were performed.
@@ -193,7 +193,7 @@ pub struct ProcessExit {
     pub status: i32,
 }
 
-/// The state of a block.
+/// The state of a block, which determines whether its samples count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockState {
@@ -280,8 +280,8 @@ pub struct Age {
     pub cpu_ns: u64,
     /// Elapsed time, in ns.
     pub wall_ns: u64,
-    /// The number of requests that the baseline served right after the batch, at the same speed of
-    /// the machine.
+    /// The number of requests that the baseline served right after the batch, while the machine ran
+    /// at the same speed.
     ///
     /// 0 means that the baseline was not loaded.
     pub baseline_requests: u64,
@@ -442,7 +442,8 @@ impl LogLine {
         format!("{SERVER_UNKNOWN}{why}")
     }
 
-    /// Returns the reason why the server's resource usage is unknown, if this line contains it.
+    /// Returns the explanation in a log line that [`LogLine::server_unknown`] formatted. Returns
+    /// `None` for any other line.
     pub fn why_server_unknown(&self) -> Option<&str> {
         self.line.strip_prefix(SERVER_UNKNOWN)
     }

@@ -86,7 +86,7 @@ pub enum RequiredBody {
     Text(String),
     /// JSON with the same value. Spacing and the order of keys may differ.
     Json(String),
-    /// The file with this name in [`Serving::files`], compared byte for byte.
+    /// A file, compared byte for byte. Contains the file's name in [`Serving::files`].
     File(String),
 }
 

@@ -4,7 +4,7 @@
 use crate::{AgentId, LoadCounts, PointId, SliceTimes, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// The reason why a request did not get the expected response.
+/// The kind of failure of a request that did not get the expected response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ErrorKind {

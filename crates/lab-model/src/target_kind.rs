@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The kinds of targets.
+//! The kinds of targets: databases and directories.
 
 use crate::Placeholder;
 use serde::{Deserialize, Serialize};
 
-/// The kind of a target.
+/// The kind of database or directory on which subjects work.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]

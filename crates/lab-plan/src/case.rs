@@ -22,8 +22,8 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Returns the name of the extent, which is also the name of the experiment's table for the
-    /// extent and of the selection of subjects that belongs to it.
+    /// Returns the name of the extent. The experiment's table that defines the extent and the
+    /// matching selection of subjects have the same name.
     pub fn table(self) -> &'static str {
         match self {
             Extent::Quick => "quick",
@@ -96,7 +96,8 @@ pub struct Factor {
 }
 
 impl Case {
-    /// Returns the values that a run of this extent measures, or `None` if it excludes the case.
+    /// Returns the values that a run measures if its extent is `extent`, or `None` if such a run
+    /// excludes the case.
     ///
     /// If the returned map lacks a parameter, the run measures all of the parameter's values.
     pub fn values(&self, extent: Extent) -> Option<&Values> {

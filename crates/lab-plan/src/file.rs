@@ -302,7 +302,7 @@ pub struct TargetOverrides {
 }
 
 impl Subject {
-    /// Returns the table for a target.
+    /// Returns the table that overrides settings for a target, if the subject has one.
     pub fn overrides_for(&self, kind: TargetKind) -> Option<&Spanned<TargetOverrides>> {
         match kind {
             TargetKind::Sqlite => self.sqlite.as_ref(),
@@ -312,8 +312,8 @@ impl Subject {
         }
     }
 
-    /// Returns the settings for one target: those in `on_target`, or else the settings for all
-    /// targets.
+    /// Returns the settings for one target. Settings in `on_target` take precedence over the
+    /// settings for all targets.
     pub fn overridden_by(&self, on_target: TargetOverrides) -> TargetOverrides {
         let all = self.clone();
         TargetOverrides {

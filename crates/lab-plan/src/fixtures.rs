@@ -145,7 +145,7 @@ pub fn validate(
     })
 }
 
-/// Returns true if a case has a sweep or a factor with this name.
+/// Returns true if a case has a sweep or a factor named `name`.
 fn is_parameter(cases: &[Case], name: &str) -> bool {
     cases.iter().any(|case| {
         let mut factors = case.factors.iter();

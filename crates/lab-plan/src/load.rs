@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The maximum number of connections at a point.
 const MAX_CONNECTIONS: u32 = 1_000_000;
 
-/// The minimum number of blocks. Fewer blocks do not allow simultaneous 95 % intervals of multiple
+/// The minimum number of blocks. Fewer blocks do not allow simultaneous 95% intervals of multiple
 /// quantiles.
 const MIN_BLOCKS: u32 = 10;
 
@@ -21,8 +21,8 @@ const MIN_BLOCKS: u32 = 10;
 /// [`MIN_BLOCKS`] slices, and longer with many agents.
 const SLICE_LENGTH: Duration = Duration::from_secs(1);
 
-/// The approximate maximum number of slices that agents store in a run file. Each slice takes about
-/// 15 kB.
+/// The approximate maximum number of slices that a run file contains from all agents together. Each
+/// slice takes about 15 kB.
 const MAX_AGENT_SLICES: u32 = 100_000;
 
 /// The default duration of a load at a point.

@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// The schedule of one block.
+/// The order of points, subjects and passes in one block.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     seed: u64,
@@ -15,7 +15,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Creates the schedule of the block with a number, counted from 0, in a run with this seed.
+    /// Creates the schedule of a block. `seed` is the seed of the run, and `block` is the number of
+    /// the block, from 0.
     pub fn new(seed: u64, block: u32) -> Schedule {
         Schedule { seed, block }
     }

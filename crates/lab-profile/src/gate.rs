@@ -30,11 +30,11 @@ enum Bound {
 /// The result of checking a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GateResult {
-    /// The metric is within the bound.
+    /// The metric does not satisfy the condition, so the gate passes.
     Passed(Found),
-    /// The metric exceeds the bound.
+    /// The metric satisfies the condition, so the gate fails.
     Failed(Found),
-    /// The bound lies within the range over layouts.
+    /// The metric satisfies the condition in some layouts but not in others.
     Open(Found),
     /// The condition cannot be judged.
     Inconclusive(Inconclusive),
@@ -63,12 +63,12 @@ pub enum Found {
     },
 }
 
-/// The reason why a condition is inconclusive.
+/// The obstacle that makes a condition inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inconclusive {
     /// No file of the later program contains the metric.
     NoFile,
-    /// The condition limits a change, but there is only one program.
+    /// The condition bounds a change, but there is only one program.
     NothingBefore,
     /// No file of the earlier program contains the metric.
     NoFileBefore,

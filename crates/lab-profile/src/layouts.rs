@@ -67,7 +67,7 @@ impl Layouts {
     }
 }
 
-/// The ranges of a program's events.
+/// For each event of a program, the range of its counts over all layouts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRanges {
     /// The number of layouts.

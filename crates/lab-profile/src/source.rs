@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 /// The maximum number of allocation sites whose source files are read.
 const MAX_SITES: usize = 40;
-/// The number of most expensive lines per event whose source files are read.
+/// The maximum number of lines per event that count as most expensive. Their source files are read.
 pub const HOTTEST: usize = 12;
 /// The number of lines that are shown before and after an expensive line.
 pub const AROUND: u32 = 2;

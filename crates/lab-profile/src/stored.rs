@@ -100,8 +100,8 @@ pub fn to_stored_profile(
 impl ProfiledPrograms {
     /// Reads the profiles in a run file.
     ///
-    /// Skips output that a tool left incomplete, as benchlab did when it profiled the program. The
-    /// notes contain a caveat about the incomplete output.
+    /// Skips output that a tool left incomplete. benchlab also skipped this output when it profiled
+    /// the program. The notes contain a caveat about the incomplete output.
     ///
     /// # Errors
     /// Returns the reason if the notes cannot be read, or if they do not match the output.

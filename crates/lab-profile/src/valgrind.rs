@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// The interval between checks for finished runs.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A Valgrind tool.
+/// A Valgrind tool, with the settings for one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     /// The heap over time, measured in instructions, milliseconds or bytes.
@@ -129,19 +129,20 @@ pub struct Profiled<'a> {
     pub variables: &'a [(&'static str, String)],
 }
 
-/// The reason why a program ended.
+/// The way in which a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The program was stopped after this time because it exceeded the time limit.
+    /// The program was stopped because it exceeded the time limit. Contains the time after which it
+    /// was stopped.
     Stopped(Duration),
     /// The program exited with a status.
     Exited(i32),
-    /// A signal with this name terminated the program.
+    /// A signal terminated the program. Contains the signal's name, if known.
     Signaled(Option<&'static str>),
 }
 
 impl ValgrindRun {
-    /// Returns the reason why the program ended.
+    /// Returns the way in which the program ended.
     pub fn ending(&self) -> Ending {
         match self.status.map(|status| (status.code(), status.signal())) {
             None => Ending::Stopped(self.took),

@@ -597,7 +597,7 @@ impl Display for Inconclusive {
     }
 }
 
-/// Describes the value that a gate judged, or the reason why there is no value.
+/// Describes the value that a gate judged, or explains why there is no value.
 pub fn gate(figure: &str, unit: &Unit, found: Result<&Found, &Inconclusive>) -> String {
     match found {
         Ok(Found::Value(value)) => format!("{figure} is {}", say::reading(*value as f64, unit)),
@@ -667,7 +667,7 @@ pub fn not_counted(ending: &Ending, log: &[String]) -> String {
     }
 }
 
-/// The error if a command's instructions cannot be counted.
+/// Formats the error for a command whose instructions cannot be counted.
 pub fn counting_failed(name: &str, reason: &str) -> String {
     format!("--gate-on instructions: {name}: {reason}")
 }

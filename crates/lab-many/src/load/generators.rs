@@ -262,7 +262,7 @@ impl AgentsGenerator {
 
     /// Returns the delay of an agent's start, in ns.
     ///
-    /// If requests are due at equal intervals, the delays make the agents send alternately.
+    /// If requests are due at equal intervals, the delays make the agents take turns.
     fn after_ns(&self, agent: AgentId) -> i64 {
         match &self.total_arrivals {
             Arrivals::Open {

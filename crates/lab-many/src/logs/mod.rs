@@ -12,7 +12,7 @@ use crate::work::AgentWork;
 use lab_logs::{LogsRead, Tally, TallyPart};
 use lab_model::{AgentId, IdVec};
 
-/// Agents on the hosts of logs.
+/// The agents on the hosts that have the logs.
 pub struct LogsAgents {
     agents: Agents,
     stops: fn() -> bool,
@@ -27,7 +27,7 @@ impl LogsAgents {
         })
     }
 
-    /// Makes all agents read their logs, and combines the counts in the order of the locations.
+    /// Makes all agents read their logs, and combines the counts in the order of the agents.
     ///
     /// Returns the logs that were read, and the logs that could not be read. Returns an error if an
     /// agent was lost or failed.

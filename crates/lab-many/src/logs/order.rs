@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct LogsOrder {
     /// The names of the log files.
     pub logs: Vec<String>,
-    /// True to also read the rotated files of these logs.
+    /// True to also read the rotated files of the logs.
     pub rotated: bool,
     /// The format, or `None` to detect it.
     pub format: Option<String>,

@@ -13,7 +13,7 @@ pub struct UsageAgent {
 }
 
 impl UsageAgent {
-    /// Executes an order. Returns an error with the reason if this is not possible.
+    /// Executes an order. Returns an error with the reason if the order fails.
     pub fn run_order(
         &mut self,
         order: UsageOrder,

@@ -12,7 +12,7 @@ const LISTEN: &str = "0A";
 /// Returns the processes that listen on a TCP port.
 ///
 /// If both a process and its descendants listen, returns only the process. Returns an error if no
-/// process listens on the port, or if this user may not see the listening processes.
+/// process listens on the port, or if the current user may not see the listening processes.
 pub fn listeners(port: u16) -> Result<Vec<Pid>, String> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
     let tables = tables.map(|path| fs::read_to_string(path).unwrap_or_default());
@@ -48,8 +48,8 @@ pub fn listeners(port: u16) -> Result<Vec<Pid>, String> {
     }
 }
 
-/// Returns the sockets in a table that listen on a port. Their format is the same as for the link
-/// targets in /proc/PID/fd.
+/// Returns the sockets in a table that listen on a port, each in the format of a link target in
+/// /proc/PID/fd, such as `socket:[12345]`.
 fn sockets(table: &str, port: u16) -> Vec<String> {
     let suffix = format!(":{port:04X}");
     let lines = table.lines().skip(1);

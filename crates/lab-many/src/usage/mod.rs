@@ -24,7 +24,7 @@ const LISTEN: Duration = Duration::from_millis(20);
 /// A server's processes, monitored by an agent on the same machine.
 pub struct RemoteWatch {
     agents: Agents,
-    /// The reason why monitoring has failed, or `None` while it works.
+    /// The error that ended monitoring, or `None` while monitoring works.
     failure: Option<String>,
 }
 

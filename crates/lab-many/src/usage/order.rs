@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// An order to an agent on a server's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UsageOrder {
-    /// Monitor this process and its descendants.
+    /// Monitor a process and its descendants. Contains the process ID.
     Process(i32),
-    /// Monitor the processes that listen on this port, and their descendants.
+    /// Monitor the processes that listen on a TCP port, and their descendants. Contains the port.
     Port(u16),
-    /// Report the usage of these processes.
+    /// Report the usage of the monitored processes.
     Read,
 }
 

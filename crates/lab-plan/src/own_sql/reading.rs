@@ -109,7 +109,7 @@ pub fn is_case_name(name: &str) -> bool {
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b))
 }
 
-/// Returns the error of a file that cannot be read.
+/// Returns the error for a file that cannot be read.
 pub fn cannot_read(path: &Path, error: &std::io::Error) -> PlanError {
     PlanError::of_request(format!("cannot read {}: {error}", path.display()))
 }

@@ -8,7 +8,7 @@ const MAX_TEXT: u64 = 10_000;
 /// A source of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Consecutive integers that start at this integer, such as 1, 2, 3, …
+    /// Consecutive integers, such as 1, 2, 3, … Contains the first integer.
     Sequence(i64),
     /// Integers from the first to the second integer, both included.
     Integers(i64, i64),
@@ -23,7 +23,7 @@ pub enum Source {
     },
     /// Days from the first to the second day, both included and counted as days since 1970.
     Days(i64, i64),
-    /// Words from this list.
+    /// Words from a list.
     Words(Vec<String>),
     /// Texts with a minimum and a maximum length, in characters.
     Text(u64, u64),
@@ -201,8 +201,8 @@ fn parse_day(text: &str) -> Option<i64> {
     (parts.next().is_none() && day(days) == text).then_some(days)
 }
 
-/// Returns the number of days since 1970 in the Gregorian calendar. The computation uses years that
-/// begin in March, so that the leap day comes last.
+/// Returns the number of days from 1970-01-01 to a date in the Gregorian calendar. The computation
+/// uses years that begin in March, so that the leap day comes last.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let y = if month > 2 { year } else { year - 1 };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;

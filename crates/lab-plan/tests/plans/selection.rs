@@ -249,12 +249,12 @@ fn a_quick_run_has_shorter_turns_but_not_where_operations_are_due_at_a_rate() {
     assert_eq!(turn(rate, Extent::Quick), 400_000_000);
 }
 
-/// Returns an experiment with an additional table of this name.
+/// Returns the experiment with an additional table `table` that contains `lines`.
 fn with_table(table: &str, lines: &str) -> String {
     EXPERIMENT.replace("[selection]", &format!("[{table}]\n{lines}\n\n[selection]"))
 }
 
-/// Returns the points of a run with this extent.
+/// Returns the labels of the points that a run of extent `extent` measures.
 fn points_of(
     experiment: &str,
     extent: Extent,

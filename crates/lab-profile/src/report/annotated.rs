@@ -9,7 +9,7 @@ use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
 use lab_valgrind::{CostProfile, base_name};
 use std::collections::BTreeMap;
 
-/// The events that have their own columns, unless an event never occurred.
+/// The events that have columns of their own. An event that never occurred has no column.
 const EVENTS: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
 
 /// Builds a section with the most expensive lines of each program and their surrounding lines.

@@ -25,7 +25,7 @@ pub fn chart(pair: &ProfilePair) -> Option<Chart> {
     chart_of(pair, MAIN, |profile| profile.massif.as_ref())
 }
 
-/// Builds the charts of the heap over the other units of time.
+/// Builds the charts of the heap over time in the other units of time.
 fn further_charts(pair: &ProfilePair) -> Vec<Chart> {
     let by = |(id, unit): (&str, TimeUnit)| {
         chart_of(pair, id, move |profile| {

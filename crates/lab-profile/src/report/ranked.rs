@@ -10,7 +10,8 @@ use lab_model::Unit;
 /// The maximum number of rows in a table of a profile.
 pub(super) const MAX_ROWS: usize = 15;
 
-/// A value of each profile, or `None` if the profile does not contain the function or location.
+/// A row of a table, with a value from each profile. A value is `None` if the profile does not
+/// contain the function or location.
 pub(super) struct RankedRow {
     pub name: String,
     pub before: Option<u64>,
@@ -22,7 +23,7 @@ pub(super) struct RankedTable<'a> {
     pub title: &'a str,
     pub first_column: &'a str,
     pub unit: &'a Unit,
-    /// The value that is 100 % in the table of a single profile.
+    /// The value that is 100% in the table of a single profile.
     pub total: Option<u64>,
 }
 

@@ -11,7 +11,7 @@ use lab_stats::shifts::{HistoryShift, of_history, too_few};
 /// is reported.
 const ALPHA: f64 = 0.05;
 
-/// The changes in a history.
+/// The shifts in the level of each series of a history.
 pub struct HistoryChanges<'r, 'a> {
     /// The series that were searched, each with its changes.
     series: Vec<(Series<'r, 'a>, Vec<HistoryShift>)>,

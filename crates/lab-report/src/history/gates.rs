@@ -15,7 +15,7 @@ use std::str::FromStr;
 pub struct HistoryCondition {
     text: String,
     relation: Relation,
-    /// The limit for the change, as a fraction of the level before the change.
+    /// The bound on the change, as a fraction of the level before the change.
     change: f64,
 }
 

@@ -69,7 +69,7 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
 }
 
 /// Builds the list of the experiments and comparisons in a directory. `omitted` is the number of
-/// others, which are not listed.
+/// further experiments and comparisons that are not listed.
 pub fn names(folder: &str, names: &[NamedRuns], omitted: usize) -> Document {
     let columns = ["name", "runs", "last (UTC)"];
     let mut table = Table::new("", columns).with_caption("The number of runs of each name.");

@@ -4,7 +4,7 @@
 use super::summary::{RunSummary, SubjectStanding};
 use std::ops::Deref;
 
-/// A run and a subject.
+/// A row of a history: one subject in one run.
 #[derive(Clone, Debug)]
 pub struct HistoryRow<'a> {
     /// The summary of the run.

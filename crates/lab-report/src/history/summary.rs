@@ -32,7 +32,7 @@ pub struct RunSummary {
     pub(super) standings: Vec<SubjectStanding>,
 }
 
-/// The result of a subject.
+/// The result of one subject in one run.
 #[derive(Clone, Debug)]
 pub struct SubjectStanding {
     /// The target, if the run has targets.
@@ -195,7 +195,7 @@ fn count_failed(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) ->
     failed.fold(0, u64::saturating_add)
 }
 
-/// Returns the reason why a subject has no verdicts.
+/// Returns the explanation for a subject's missing verdicts.
 fn missing_reason(scope: &Scope, compared: &ComparedMetric, subject: SubjectId) -> &'static str {
     let mut points = compared.all_points.iter();
     let mut failures = scope.run.spoiling_failures();

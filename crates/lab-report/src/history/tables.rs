@@ -108,7 +108,7 @@ fn by_case(records: &[&HistoryRow]) -> Table {
     table
 }
 
-/// Returns the cell with a ratio and its verdict, or with the reason why there is no ratio.
+/// Returns the cell with a ratio and its verdict, or with the explanation for their absence.
 fn case_cell(record: &HistoryRow) -> Cell {
     match (&record.ratio, record.verdicts.first()) {
         (Some(ratio), Some(verdict)) => cell::judged(ratio, &Metric::SERVER_CPU, Some(verdict)),

@@ -15,7 +15,7 @@ use lab_model::{Check, FAULT, Interval, Metric, NO_FAULT, PointId, SubjectId, Un
 use lab_stats::results::{Over, Value};
 use std::cmp::Ordering;
 
-/// The cell for an inconclusive winner or load.
+/// The text that replaces the name of the winner if the winner is inconclusive.
 const UNDECIDED: &str = "inconclusive";
 
 /// The maximum load after an outage for which a server is usually sized, as a multiple of the load
@@ -357,7 +357,8 @@ fn load(scopes: &[Scope]) -> Option<String> {
     ))
 }
 
-/// Returns the subjects that made calls at all points without any error of these kinds.
+/// Returns the subjects that made calls at all of the points and had none of the errors that the
+/// metrics `kinds` count.
 fn subjects_without<'s>(
     kinds: &[Metric],
     scoped_points: &[(&'s Scope<'s>, PointId)],

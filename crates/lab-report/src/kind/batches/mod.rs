@@ -32,8 +32,8 @@ static METRICS: [Metric; 5] = [
     Metric::PAUSES,
 ];
 
-/// Latencies of cases that run multiple operations concurrently. Calls also have the latency that a
-/// subject adds to the baseline's latency.
+/// Latencies of cases that run multiple operations concurrently. Cases with calls that may fail
+/// also have the latency that a subject adds to the baseline's latency.
 static LATENCIES: [Metric; 8] = [
     Metric::P50,
     Metric::ADDED_P50,

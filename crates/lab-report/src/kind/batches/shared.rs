@@ -13,7 +13,7 @@ use lab_model::{CaseId, Cores, Direction, Metric, PointId, SubjectId, distinct};
 /// columns of its first case with losses.
 const MAX_COLUMNS: usize = 5;
 
-/// The cost of an operation.
+/// The metric of the cost of an operation.
 static COST: [Metric; 1] = [Metric::WALL];
 
 /// The metrics of waiting times.
@@ -259,7 +259,7 @@ fn table_columns<'s>(scope: &Scope<'s>, entries: &[Entry]) -> Vec<TableColumn<'s
     columns.into_iter().map(column).collect()
 }
 
-/// Returns a cell such as `17.1 ns / 41 % (35–48)`, or `None` if the subject does not run this
+/// Returns a cell such as `17.1 ns / 41 % (35–48)`, or `None` if the subject does not run the
 /// point.
 fn figures(
     scope: &Scope,

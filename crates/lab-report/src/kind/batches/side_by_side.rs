@@ -82,8 +82,8 @@ pub fn findings(scope: &Scope) -> Vec<Finding> {
     costs(scope).map(Finding::plain).into_iter().collect()
 }
 
-/// Describes the largest nonzero value of a metric that should be 0, over all compared cases with
-/// this metric.
+/// Describes the largest nonzero value of a metric that should be 0, over all compared cases that
+/// have the metric.
 pub fn loss(scope: &Scope, metric: &Metric) -> Option<String> {
     let cases = cases(scope).into_iter();
     let cases = cases.filter(|groups| {

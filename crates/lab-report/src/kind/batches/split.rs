@@ -83,10 +83,10 @@ fn chart(scope: &Scope, point: PointId) -> Chart {
     }
 }
 
-/// Builds a subject's bar at the point.
+/// Builds a subject's bar for a point.
 ///
-/// If the subject cannot run that point, the bar shows the first point that it can run with the
-/// same case and sweep value.
+/// If the subject cannot run the point, the bar shows the first point that it can run with the same
+/// case and sweep value.
 fn bar(scope: &Scope, subject: SubjectId, point: PointId) -> Option<BarRow> {
     let points = &scope.plan.points;
     let can = |p: &PointId| scope.plan.takes_part(subject, *p);
