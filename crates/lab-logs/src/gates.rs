@@ -183,7 +183,8 @@ pub fn nagios_unknown(reason: &str) -> NagiosStatus {
     }
 }
 
-/// Replaces characters that would end the text of a status: `|` begins the performance data.
+/// Replaces characters that end the text of a status line. For example, `|` begins the performance
+/// data.
 fn nagios_text(text: &str) -> String {
     clean(text.trim_end()).replace(['|', '\n'], "/")
 }
@@ -192,7 +193,7 @@ fn judge_all(gates: &[LogGate], analysis: &LogAnalysis) -> Vec<GateResult> {
     gates.iter().map(|gate| gate.judge(analysis)).collect()
 }
 
-/// Returns the value of a gate, or the reason why there is no value.
+/// Formats the value of a gate, or the reason why there is no value.
 fn words(result: &GateResult) -> String {
     match &result.value {
         Ok(value) => wording::gate_value(result.metric, *value),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The counts of each hour.
+//! Counts of requests for each hour of a log.
 
 use crate::sketch::Sketch;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The counts of one hour over all pages that people use.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Hour {
-    /// The number of the hour since 1970.
+    /// The start of the hour, in hours since 1970.
     pub(crate) start: i64,
     pub(crate) offset_s: i32,
     pub(crate) requests: u64,

@@ -13,7 +13,7 @@ use crate::sql::{Dialect, block_comments};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
-/// The maximum number of stored, sorted records (32 MiB).
+/// The maximum number of stored records (32 MiB).
 const MAX_RECORDS: usize = 1 << 20;
 /// The number of new records that are merged into the stored records in one step (2 MiB).
 const MAX_FRESH: usize = 1 << 16;
@@ -22,11 +22,13 @@ const MAX_STATEMENTS: usize = 10_000;
 /// The maximum time by which a statement may be outside its request, in seconds: 1 s for
 /// whole-second times, and 1 s for differences between clocks.
 const TOLERANCE_S: i64 = 2;
-/// Markers for an unknown time, an unknown duration, and the page of an ID that is omitted.
+/// The time of a record if the time is unknown.
 const NO_TIME: i64 = i64::MIN;
+/// The duration of a record if the duration is unknown.
 const NO_DURATION: u64 = u64::MAX;
+/// The page of a record that marks an omitted ID.
 const NO_PAGE: u32 = u32::MAX;
-/// The keys of IDs in comments.
+/// The keys in front of IDs in statements' comments.
 const KEYS: [&[u8]; 12] = [
     b"traceparent",
     b"request_id",
@@ -41,14 +43,14 @@ const KEYS: [&[u8]; 12] = [
     b"correlation_id",
     b"correlation-id",
 ];
-/// The maximum number of IDs in a statement.
+/// The maximum number of IDs that are read from a statement.
 const MAX_IDS: usize = 4;
 
 /// A request, the executions of a statement in one second, or a marker for an omitted ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, i64, u64, u32, u32)", into = "(u64, i64, u64, u32, u32)")]
 struct JoinRecord {
-    /// The hash of the ID.
+    /// The hash of the ID that a request and its statements share.
     id: u64,
     /// The time in seconds since 1970.
     time_s: i64,
@@ -56,13 +58,13 @@ struct JoinRecord {
     ///
     /// For an ID that is omitted, the field stores the bits of [`Omitted`].
     ns: u64,
-    /// The index of the page or query.
+    /// The index of the page or the query, or `NO_PAGE` for an omitted ID.
     page: u32,
     /// The number of executions of a statement, or 0 for a request.
     executions: u32,
 }
 
-/// The state of an ID that is omitted.
+/// The requests and statements with an ID that is omitted.
 #[derive(Clone, Copy, Debug, Default)]
 struct Omitted {
     /// The number of requests with the ID.
@@ -72,19 +74,22 @@ struct Omitted {
     is_crowded: bool,
 }
 
-/// Joins requests and statements by their IDs.
+/// A joiner of requests and statements, by their IDs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Join {
-    /// Only IDs whose hashes have at least this many leading zero bits are stored.
+    /// The minimum number of leading zero bits in the hash of a stored ID.
+    ///
+    /// Each additional bit halves the number of stored IDs.
     halvings: u32,
-    /// Records in order, merged where possible.
+    /// The records in sort order, merged where possible.
     sorted: Vec<JoinRecord>,
     /// Records added since the last sort.
     #[serde(skip)]
     fresh: Vec<JoinRecord>,
-    /// The number of requests, and of statements, that have an ID.
+    /// The number of requests that have an ID.
     #[serde(default)]
     named_requests: u64,
+    /// The number of statements that have an ID.
     #[serde(default)]
     named_statements: u64,
 }
@@ -104,7 +109,7 @@ pub struct JoinedPair {
 pub struct Joined {
     /// The distinct pairs, in order.
     pub pairs: Vec<JoinedPair>,
-    /// The sampling rate: one in this many IDs was used.
+    /// The sampling rate `N`, if one in `N` IDs was used.
     pub one_in: u64,
     /// The number of statements that have a request's ID but ran outside the request's time span.
     pub outside: u64,
@@ -114,7 +119,8 @@ pub struct Joined {
     /// The number of IDs that belong to a single request and have more statements than can be
     /// stored.
     pub crowded: u64,
-    /// The number of statements with an ID, if requests have IDs, too, and no ID is in both.
+    /// The number of statements with an ID, if requests also have IDs but no ID belongs to both a
+    /// request and a statement.
     pub unmatched: u64,
 }
 
@@ -137,7 +143,7 @@ impl From<JoinRecord> for (u64, i64, u64, u32, u32) {
 }
 
 impl Omitted {
-    /// Decodes the bits of a record.
+    /// Decodes the bits in the field `ns` of a record.
     fn new(bits: u64) -> Omitted {
         Omitted {
             requests: bits >> 2,
@@ -153,7 +159,7 @@ impl Omitted {
 }
 
 impl JoinRecord {
-    /// Creates the mark of an ID that is omitted.
+    /// Creates the record that marks an ID as omitted.
     fn omitted(id: u64, omitted: Omitted) -> JoinRecord {
         JoinRecord {
             id,
@@ -168,7 +174,7 @@ impl JoinRecord {
         self.page == NO_PAGE
     }
 
-    /// Converts the record to the state of an omitted ID.
+    /// Converts the record to the state that its ID has once the ID is omitted.
     fn to_omitted(self) -> Omitted {
         if self.is_omitted() {
             return Omitted::new(self.ns);
@@ -180,7 +186,7 @@ impl JoinRecord {
         }
     }
 
-    /// Returns a sort key that puts an ID's request before its statements.
+    /// Returns a sort key that sorts an ID's request before the ID's statements.
     fn order(&self) -> (u64, bool, u32, i64) {
         (self.id, self.executions > 0, self.page, self.time_s)
     }
@@ -227,7 +233,10 @@ impl JoinRecord {
     }
 }
 
-/// Merges records that can be merged. `records` must be in order.
+/// Merges records of the same ID where possible, and replaces the records of each ID that must be
+/// omitted.
+///
+/// `records` must be in the order of `JoinRecord::order`.
 fn combine(records: &mut Vec<JoinRecord>) {
     let (mut kept, mut begin) = (0, 0);
     while begin < records.len() {
@@ -256,8 +265,9 @@ fn combine(records: &mut Vec<JoinRecord>) {
 }
 
 impl Join {
-    /// Adds the result of another machine. `indexes` maps that result's page indices to the indices
-    /// of this join.
+    /// Adds the result of another machine.
+    ///
+    /// `indexes` maps the page indexes of that machine to the page indexes of this join.
     pub fn merge(&mut self, other: Join, indexes: &[u32]) {
         self.halve_to(other.halvings);
         self.named_requests = self.named_requests.saturating_add(other.named_requests);
@@ -328,7 +338,7 @@ impl Join {
         record.id.leading_zeros() >= self.halvings
     }
 
-    /// Reduces the stored IDs to the IDs whose hashes have at least this many leading zero bits.
+    /// Drops the IDs whose hashes have fewer than `halvings` leading zero bits.
     fn halve_to(&mut self, halvings: u32) {
         self.halvings = self.halvings.max(halvings.min(u64::BITS));
         let halvings = self.halvings;
@@ -337,7 +347,9 @@ impl Join {
         self.fresh.retain(is_kept);
     }
 
-    /// Sorts and merges all records. If there are too many, keeps only a sample of the IDs.
+    /// Sorts and merges all records.
+    ///
+    /// If there are more than `MAX_RECORDS`, keeps only a sample of the IDs.
     pub fn sort(&mut self) {
         self.fresh.sort_unstable_by_key(JoinRecord::order);
         combine(&mut self.fresh);
@@ -443,9 +455,10 @@ impl Joined {
     }
 }
 
-/// Returns the trace ID of a `traceparent`. Returns any other ID unchanged.
+/// Returns the trace ID in a `traceparent` such as
+/// `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`.
 ///
-/// An example is `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`.
+/// Returns any other ID unchanged.
 fn trace_of(id: &[u8]) -> &[u8] {
     match id {
         [_, _, b'-', rest @ ..] if rest.len() >= 52 && rest[32] == b'-' && rest[49] == b'-' => {
@@ -471,7 +484,7 @@ pub fn ids_in_comments(statement: &[u8], dialect: Dialect) -> Vec<Vec<u8>> {
     ids
 }
 
-/// Returns the values of the keys of IDs in pairs such as `key='value',key:value`.
+/// Returns the values of the keys in `KEYS` from pairs such as `key='value',key:value`.
 fn values_of_keys(text: &[u8]) -> Vec<Vec<u8>> {
     let mut values = Vec::new();
     let mut at = 0;
@@ -495,7 +508,9 @@ fn key_length(text: &[u8]) -> usize {
     text.iter().take_while(is_key).count()
 }
 
-/// Parses a value after a key, and returns it with the length up to its end.
+/// Parses the value after a key.
+///
+/// Returns the value, and the length of `text` up to the end of the value.
 fn value_at(text: &[u8]) -> Option<(&[u8], usize)> {
     let blanks = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_whitespace()).count();
     let mark = blanks(text);
@@ -517,7 +532,7 @@ fn value_at(text: &[u8]) -> Option<(&[u8], usize)> {
     Some((&rest[..length], begin + length))
 }
 
-/// Decodes `%3D`, as sqlcommenter writes it.
+/// Decodes percent escapes such as `%3D`, which sqlcommenter writes.
 fn decoded(value: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(value.len());
     let mut at = 0;
@@ -538,7 +553,7 @@ fn decoded(value: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// Returns the value of the first key of an ID in a name.
+/// Returns the first value of `key` in an `application_name`.
 fn value_of<'n>(name: &'n [u8], key: &[u8]) -> Option<&'n [u8]> {
     let mut at = 0;
     while at < name.len() {
@@ -556,8 +571,8 @@ fn value_of<'n>(name: &'n [u8], key: &[u8]) -> Option<&'n [u8]> {
 
 /// Finds the ID in an `application_name`.
 ///
-/// The ID is a trace ID or an ID of a known form anywhere in the name, a value after a key, or the
-/// whole name. Names without digits are program names, not IDs.
+/// The ID is one of the following: a trace ID or an ID in a known form anywhere in the name, the
+/// value of a key, or the whole name. Names without digits are the names of programs, not IDs.
 pub fn id_in_application(name: &[u8]) -> Option<&[u8]> {
     let keyed = || KEYS.iter().find_map(|key| value_of(name, key));
     let name = name.trim_ascii();
@@ -608,7 +623,7 @@ mod tests {
         }
     }
 
-    /// Returns page, query, count and total of each pair.
+    /// Returns the page, the query, the count and the total of each pair.
     fn pairs(join: &mut Join) -> Vec<(u32, Option<u32>, u64, u64)> {
         let pairs = join.joined().pairs.into_iter();
         pairs

@@ -15,13 +15,14 @@ const ALWAYS_VARIABLE_VALUES: usize = 500;
 /// The number of such values divided by the number of requests estimates the probability that the
 /// next request brings a new value (Good, *Biometrika* 40, 1953).
 const MIN_ONCE_FRACTION: f64 = 0.2;
-/// The minimum fraction of the requests at which a value keeps its name.
+/// The minimum fraction of the requests at which a value of a variable segment is kept instead of
+/// being replaced by a placeholder.
 const MIN_FREQUENT_FRACTION: f64 = 0.05;
 
 /// The name of a learned variable segment.
 pub const NAME: &str = "{name}";
 
-/// A route with its number of requests.
+/// A route and its number of requests.
 pub type Counted<'r> = (&'r str, u64);
 
 /// The parent paths of variable segments, each with the frequent values that no placeholder
@@ -93,12 +94,14 @@ impl Variables {
     }
 }
 
-/// Returns true if the segment is empty or already renamed.
+/// Returns true if the segment is empty or is already a placeholder.
 fn is_named(segment: &str) -> bool {
     segment.is_empty() || segment.contains('{') || segment == "…"
 }
 
-/// Returns true if a segment with these values is variable. Each value has its number of requests.
+/// Returns true if a segment is variable.
+///
+/// `values` contains the segment's values, each with its number of requests.
 fn is_variable(values: &HashMap<&str, u64>) -> bool {
     let once = values.values().filter(|n| **n == 1).count();
     let n = values.len();

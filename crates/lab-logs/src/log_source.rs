@@ -16,7 +16,7 @@ pub struct LogSource {
     pub name: String,
     /// The path or URL as the user wrote it. `-` means standard input.
     location: String,
-    /// True for another file of a rotated log, which no longer grows.
+    /// True if the file is a rotated file of a log, which no longer grows.
     pub is_rotated: bool,
 }
 
@@ -62,10 +62,9 @@ impl LogSource {
 }
 
 impl LogSources {
-    /// Finds the logs with these names and, if `rotated` is true, their rotated predecessors. Each
-    /// file is listed once.
+    /// Finds the logs in `names` and, if `rotated` is true, their rotated predecessors.
     ///
-    /// Returns an error if a file does not exist.
+    /// Each file is listed once. Returns an error if a file does not exist.
     pub fn new(names: &[String], rotated: bool) -> Result<LogSources, String> {
         let (mut sources, mut unique) = (LogSources::default(), UniqueFiles::default());
         for name in names {
@@ -90,7 +89,7 @@ impl LogSources {
     }
 }
 
-/// Checks that the logs with these names are files, because agents can read only files.
+/// Checks that all `names` are names of files, because agents can read only files.
 ///
 /// Returns an error for the first name that is not a file.
 pub fn check_files(names: &[String]) -> Result<(), String> {

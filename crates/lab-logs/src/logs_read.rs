@@ -12,7 +12,8 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The number of decompressed bytes in which a file and its copy are compared.
+/// The number of decompressed bytes that are compared to find out whether a file is a compressed
+/// copy of another file.
 const COMPARED_BYTES: u64 = 64 << 10;
 /// The maximum number of files in a message.
 const MAX_NAMED: usize = 3;
@@ -24,7 +25,7 @@ pub struct LogsRead {
     pub sources: Vec<LogFile>,
     /// The number of lines of each kind.
     pub lines: LineCounts,
-    /// The coarsest resolution of the logs' durations, in ns.
+    /// The coarsest resolution among the logs' durations, in ns.
     pub step_ns: Option<u64>,
     /// Advice about entries that are not counted, and about settings that make the next log more
     /// useful.
@@ -71,17 +72,21 @@ impl LogsRead {
     }
 }
 
-/// A set of files by device and inode. A file that is specified twice is read only once, and so are
-/// a file and its compressed copy.
+/// A set of files, identified by device and inode.
+///
+/// A file that is specified twice is read only once. Of a file and its compressed copy, only one is
+/// read.
 #[derive(Debug, Default)]
 pub struct UniqueFiles {
     inodes: HashSet<(u64, u64)>,
-    /// The files by their names without the end that stands for the compression.
+    /// The added files, by their paths without the suffix of a compression format.
     names: HashMap<PathBuf, Vec<PathBuf>>,
 }
 
 impl UniqueFiles {
-    /// Adds a file. Returns a reason to skip it if it was added before.
+    /// Adds a file.
+    ///
+    /// Returns a message if the file must be skipped because it was added before.
     pub fn skip(&mut self, path: &Path) -> Option<String> {
         let metadata = std::fs::metadata(path).ok().filter(|m| m.is_file())?;
         let is_new = self.inodes.insert((metadata.dev(), metadata.ino()));
@@ -156,10 +161,11 @@ pub fn files(log: &Path, rotated: bool) -> Result<LogFiles, String> {
     })
 }
 
-/// Returns a log and its rotated files, oldest first: the highest number, or the earliest date.
+/// Returns a log and its rotated files, oldest first.
 ///
-/// Files whose names show no order, such as those with weekdays, are in the order of their last
-/// modification. A compressed copy follows its original. Returns `None` if the path is not UTF-8.
+/// The oldest file has the highest number or the earliest date in its name. Files whose names show
+/// no order, such as names with weekdays, are sorted by their last modification. A compressed copy
+/// follows its original. Returns `None` if the path is not UTF-8.
 fn rotated_files(log: &Path) -> Option<LogFiles> {
     let folder = log.parent()?;
     let folder = if folder.as_os_str().is_empty() {
@@ -206,7 +212,7 @@ fn rotated_files(log: &Path) -> Option<LogFiles> {
     })
 }
 
-/// Returns a message about files that may belong to a log.
+/// Returns a message about files that may belong to a log but are not read.
 fn skipped_files(log: &Path, mut files: Vec<String>) -> Option<String> {
     files.sort();
     let more = files.len().saturating_sub(MAX_NAMED);
@@ -227,7 +233,8 @@ fn skipped_files(log: &Path, mut files: Vec<String>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Writes these files, and returns the names of those that are read with the last one.
+    /// Writes files with these `names`, and returns the names of the files that are read if the
+    /// last name is the log.
     fn read_with_last(names: &[&str]) -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
         for (i, name) in names.iter().rev().enumerate() {

@@ -5,12 +5,12 @@ use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// The timeout for connecting, and for each read and write.
+/// The timeout for connecting, and for each read and each write.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum size of a response, in bytes.
 const MAX_BYTES: u64 = 65 << 20;
 
-/// Fetches the body at a URL.
+/// Fetches the body of the response from a URL.
 ///
 /// Returns an error if the URL does not begin with `http://`, if no response arrives in time, or if
 /// the response's status is not 200.

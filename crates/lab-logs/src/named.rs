@@ -12,14 +12,15 @@ use std::collections::HashMap;
 /// The maximum number of pages that a report lists individually.
 const MAX_KEPT: usize = 2_000;
 
-/// The name for all pages that returned only 404 responses.
+/// The name of the group of all pages that returned only 404 responses.
 pub const NOT_FOUND: &str = "(no such page)";
-/// The name for all pages that are not counted or listed individually.
+/// The name of the group of all pages that are not counted or listed individually.
 pub const OTHERS: &str = "(other pages)";
-/// The name for all queries that are not counted or listed individually.
+/// The name of the group of all queries that are not counted or listed individually.
 const OTHER_QUERIES: &str = "(other queries)";
 
-/// Returns the name for all pages of a kind that are not counted or listed individually.
+/// Returns the name of the group of all pages of a kind that are not counted or listed
+/// individually.
 pub fn others(kind: PageKind) -> &'static str {
     match kind {
         PageKind::Query => OTHER_QUERIES,
@@ -78,7 +79,7 @@ impl NamedPage<'_> {
     }
 }
 
-/// Returns the cost of a group of pages: the time in ns, then the number of requests.
+/// Returns the cost of a group of pages: the total time in ns, then the number of requests.
 fn cost(group: &[NamedPage]) -> (u64, u64) {
     group.iter().fold((0, 0), |(time, requests), named| {
         let (t, r) = named.page.cost();
@@ -95,8 +96,9 @@ fn merge_group(group: &[NamedPage]) -> Page {
     page
 }
 
-/// Renames pages, merges pages with the same name, and also returns the new index of each original
-/// page.
+/// Renames pages and merges pages with the same name.
+///
+/// Also returns the new index of each original page.
 pub fn merge_renamed(
     pages: Vec<Page>,
     variables: &Variables,
@@ -152,7 +154,7 @@ pub fn learn_variables(pages: &[Page], rules: &Rules) -> Variables {
     learn(&routes)
 }
 
-/// Returns the name of a page, given the variable segments.
+/// Returns the new name of a page, with placeholders for the variable segments.
 pub fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
     if page.is_missing() {
         return NOT_FOUND.into();
@@ -165,7 +167,7 @@ pub fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
     }
 }
 
-/// Returns the old and the new name of each page.
+/// Returns the kind, the old name and the new name of each page.
 pub fn renames(pages: &[Page], variables: &Variables, rules: &Rules) -> Vec<Renamed> {
     let rename = |page: &Page| {
         let name = name_of(page, variables, rules);

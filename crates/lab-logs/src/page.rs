@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CellWidth(usize);
 
-/// The cell widths, each with the maximum length of a log, in seconds.
+/// The cell widths, in seconds. Each width has the maximum length of a log for that width, in
+/// seconds.
 const WIDTHS: [(i64, i64); 4] = [
     (60, 6 * 3600),
     (3600, 62 * 86_400),
@@ -39,7 +40,7 @@ impl CellWidth {
         self.0 + 1 < WIDTHS.len() && span > WIDTHS[self.0].1
     }
 
-    /// Returns the cell number of a time.
+    /// Returns the number of the cell that contains `time`, which is in seconds since 1970.
     #[inline]
     pub fn cell(self, time: i64) -> i32 {
         // Division by constants compiles to faster code.
@@ -61,7 +62,7 @@ const MAX_CELLS: usize = 4_000;
 /// The counts of one interval of time.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Cell {
-    /// The number of the cell, counted from 1970.
+    /// The number of the cell: the number of cell widths between 1970 and the start of the cell.
     start: i32,
     requests: u32,
     errors: u32,
@@ -83,7 +84,7 @@ pub struct Page {
     pub timed: u64,
     pub total_ns: u64,
     pub max_ns: u64,
-    /// True if a log has no maximum of the durations that it counts.
+    /// True if the page includes a log whose maximum duration is unknown.
     pub is_max_unknown: bool,
     pub bytes: u64,
     pub times: Sketch,
@@ -105,7 +106,7 @@ impl Page {
         }
     }
 
-    /// Returns the sort key of pages: time in ns, then requests.
+    /// Returns the sort key of pages: the total time in ns, then the number of requests.
     pub fn cost(&self) -> (u64, u64) {
         (self.total_ns, self.requests)
     }
@@ -124,7 +125,9 @@ impl Page {
             + self.cells.capacity() * size_of::<Cell>()
     }
 
-    /// Prefetches the memory in which a request will be counted, given the bucket of its duration.
+    /// Prefetches the memory in which a request will be counted.
+    ///
+    /// `bucket` is the bucket of the request's duration, if known.
     #[inline]
     pub fn fetch(&self, bucket: Option<u16>) {
         registers::fetch(&self.bytes);
@@ -136,9 +139,10 @@ impl Page {
         }
     }
 
-    /// Counts a request in a cell, with its duration and the logarithm of that duration.
+    /// Counts a request in a cell.
     ///
-    /// Returns true if the cell is new.
+    /// `duration` is the request's duration in ns and the logarithm of the duration. Returns true
+    /// if the cell is new.
     #[inline]
     pub fn add_to_cell(
         &mut self,
@@ -236,7 +240,8 @@ impl Page {
         }
     }
 
-    /// Adds totals and, if known, the distribution of the durations.
+    /// Adds the totals of a page from a run file and, if known, the distribution of the page's
+    /// durations.
     pub fn add_all(&mut self, other: &LogPage) {
         self.requests = self.requests.saturating_add(other.requests);
         self.errors = self.errors.saturating_add(other.errors);

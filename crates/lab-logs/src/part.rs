@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The counts of some of the logs, in the form that agents send for merging.
+//! The counts from some of the logs, in the form in which agents send them for merging.
 
 use crate::hour::Hour;
 use crate::join::Join;
@@ -8,7 +8,7 @@ use crate::seconds::Seconds;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 
-/// The maximum unpacked size, in bytes.
+/// The maximum size of the decompressed counts, in bytes.
 const MAX_BYTES: u64 = 4 << 30;
 
 /// The compression level. A fast level suffices, because the data is mostly names and small

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds the maximum number of requests in a second or a minute, for logs in nearly chronological
-//! order.
+//! Finds the maximum number of requests in a second or a minute, for logs whose lines are nearly in
+//! chronological order.
 
-/// The number of intervals that are counted concurrently. A later interval replaces an earlier
-/// interval, which is then finished.
+/// The number of intervals that are counted concurrently.
+///
+/// An interval that is `SLOTS` intervals later replaces the earlier interval, whose count is then
+/// final.
 const SLOTS: usize = 64;
 
 /// A counter of the requests per interval that remembers the busiest interval.
@@ -12,6 +14,8 @@ pub struct CountPeak {
     /// The length of an interval, in seconds.
     length: i64,
     /// The finished interval with the highest count, followed by the open intervals.
+    ///
+    /// Each slot contains the number of an interval and the interval's number of requests.
     slots: [(i64, u64); SLOTS + 1],
 }
 
@@ -24,7 +28,7 @@ impl CountPeak {
         }
     }
 
-    /// Counts a request in an interval, given the interval's number since 1970.
+    /// Counts a request in the interval with the number `start`, counted from 1970.
     #[inline]
     pub fn add(&mut self, start: i64) {
         let slot = &mut self.slots[1 + (start as usize & (SLOTS - 1))];
@@ -38,7 +42,8 @@ impl CountPeak {
         }
     }
 
-    /// Returns the start of the busiest interval in seconds since 1970, and its requests.
+    /// Returns the start of the busiest interval in seconds since 1970, and the interval's number
+    /// of requests.
     pub fn highest(&self) -> Option<(i64, u64)> {
         let counted = self.slots.iter().filter(|(_, n)| *n > 0);
         // The earliest interval wins a tie.

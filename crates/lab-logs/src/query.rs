@@ -15,30 +15,32 @@ use std::ops::Range;
 
 /// The maximum length of a query's name, in bytes.
 ///
-/// A longer query is cut for display, and a digest distinguishes the query from other queries.
+/// The name of a longer query contains only the beginning and the end of the query, and a digest
+/// that distinguishes it from other queries.
 const MAX_NAME: usize = 200;
-/// The number of bytes shown from the beginning of a longer query. The other bytes come from the
-/// query's end.
+/// The number of bytes from the beginning of a longer query that its name contains.
+///
+/// The other bytes come from the end of the query.
 const NAME_HEAD: usize = 110;
-/// The maximum number of different rows that are stored for each VALUES clause.
+/// The maximum number of distinct rows that are kept for each VALUES clause.
 const MAX_ROWS: usize = 8;
 /// The maximum depth of nested VALUES clauses whose rows are merged.
 const MAX_DEPTH: usize = 16;
-/// The name for statements of which the log contains only the duration.
+/// The name for statements for which the log contains only the duration.
 pub const UNKNOWN: &str = "(statement not in the log)";
 /// The name for statements that contain only comments and blanks.
 const EMPTY: &str = "(empty statement)";
 /// The placeholder for a list of literals.
 const LIST: &[u8] = "…".as_bytes();
 
-/// Returns the name of a statement's query.
+/// Returns the name of the query that a statement belongs to.
 ///
-/// The query is the statement without its variable values. Different queries have different names.
+/// A query is a statement without its variable values. Different queries have different names.
 pub fn fold(statement: &[u8], dialect: Dialect) -> String {
     name(&normalized(statement, dialect))
 }
 
-/// Returns a full statement without its variable values.
+/// Returns the full text of a statement without its variable values.
 fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
     let tokens = tokens(text, dialect);
     let mut writer = QueryWriter {
@@ -101,14 +103,17 @@ fn name(query: &[u8]) -> String {
     format!("{} … {} [{digest}]", head.trim_end(), tail.trim_start())
 }
 
-/// Returns a digest of a query that does not depend on its spelling.
+/// Returns a digest of a query.
+///
+/// The digest does not depend on the spelling of the query.
 fn digest(query: &[u8]) -> String {
     let digest = Sha256::digest(spelling::canonical(query));
     digest[..6].iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Returns the same key for all names of a query, which can differ in the case of keywords and in
-/// blanks around symbols.
+/// Returns a key that is the same for all names of a query.
+///
+/// The names can differ in the case of keywords and in blanks around symbols.
 pub fn key(name: &str) -> String {
     let is_digest = |text: &&str| text.len() == 12 && text.bytes().all(|b| b.is_ascii_hexdigit());
     let inner = name
@@ -118,7 +123,10 @@ pub fn key(name: &str) -> String {
     known.map_or_else(|| digest(name.as_bytes()), str::to_owned)
 }
 
-/// Returns the end of the SELECT that begins a query or one of its phases, or 0 if there is none.
+/// Returns the offset after the keyword SELECT at the beginning of a query, also after the phase of
+/// the extended protocol.
+///
+/// Returns 0 if the query does not begin with SELECT.
 fn end_of_select(query: &str) -> usize {
     let phases = ["parse: ", "bind: "];
     let begin = phases
@@ -148,7 +156,8 @@ fn begin_of_from(query: &str) -> Option<usize> {
     })
 }
 
-/// Returns the beginning of `text`, at most `length` bytes.
+/// Returns the longest beginning of `text` that has at most `length` bytes and ends between
+/// characters.
 fn floor(text: &str, length: usize) -> &str {
     let end = (0..=length.min(text.len()))
         .rev()
@@ -156,7 +165,8 @@ fn floor(text: &str, length: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// Returns the number of bytes at the end of `text` that fit into `length` bytes.
+/// Returns the length of the longest end of `text` that has at most `length` bytes and begins
+/// between characters.
 fn floor_back(text: &str, length: usize) -> usize {
     let begin = text.len().saturating_sub(length);
     (begin..=text.len())
@@ -190,16 +200,18 @@ struct QueryWriter<'t> {
     text: &'t [u8],
     dialect: Dialect,
     tokens: &'t [Token],
-    /// The tokens that are names which a client generates for each use.
+    /// The tokens that are generated names, which the client makes up for each use.
     names: Vec<GeneratedName>,
     closing: Vec<usize>,
     folded: Vec<u8>,
-    /// The number of nested rows being written.
+    /// The depth of the nested rows that are currently written.
     depth: usize,
 }
 
 impl QueryWriter<'_> {
-    /// Writes tokens. In a row of VALUES, words such as `NULL` count as literals.
+    /// Writes a range of tokens.
+    ///
+    /// In a row of VALUES, words such as `NULL` count as literals.
     fn write(&mut self, tokens: Range<usize>, is_row: bool) {
         let mut at = tokens.start;
         while at < tokens.end {
@@ -243,7 +255,8 @@ impl QueryWriter<'_> {
         }
     }
 
-    /// Returns the kind of a generated name.
+    /// Returns the kind of the generated name at `at`, or `None` if the token is not a generated
+    /// name.
     fn generated(&self, at: usize) -> Option<NameKind> {
         let known = self.names.iter().find(|name| name.token == at);
         let is_temporary = || {
@@ -267,7 +280,7 @@ impl QueryWriter<'_> {
         }
     }
 
-    /// Writes a blank if the statement has a significant blank at this token.
+    /// Writes a blank if the statement has a significant blank before the token at `at`.
     fn space(&mut self, at: usize) {
         let token = &self.tokens[at];
         let is_before_close = token.kind == TokenKind::Symbol
@@ -303,8 +316,9 @@ impl QueryWriter<'_> {
         self.folded.push(b'?');
     }
 
-    /// Writes a list of literals and skips the rows of literals that follow. Returns the index
-    /// after these rows.
+    /// Writes a list of literals and skips the rows of literals that follow.
+    ///
+    /// Returns the index after these rows.
     fn write_list(&mut self, open: usize) -> usize {
         let (begin, end) = (
             &self.tokens[open].bytes,
@@ -320,8 +334,8 @@ impl QueryWriter<'_> {
         at
     }
 
-    /// Returns true if a bracket contains items that differ only in their literals, such as calls
-    /// of the same function.
+    /// Returns true if the items in a bracket differ only in their literals, such as calls of the
+    /// same function.
     fn has_equal_items(&self, open: usize) -> bool {
         if !self.is_opening(open) {
             return false;
@@ -338,7 +352,7 @@ impl QueryWriter<'_> {
             && items.iter().all(|item| self.is_same(&first, item))
     }
 
-    /// Returns the items of a list between a bracket's commas.
+    /// Returns the items of a list in brackets, as ranges of tokens between commas.
     fn items(&self, open: usize) -> Vec<Range<usize>> {
         let mut items = Vec::new();
         let (mut begin, mut at) = (open + 1, open + 1);
@@ -364,7 +378,9 @@ impl QueryWriter<'_> {
         a.len() == b.len() && a.clone().zip(b.clone()).all(is_equal)
     }
 
-    /// Writes the first item of a list for all items. Returns the index after the list.
+    /// Writes only the first item of a list whose items differ only in their literals.
+    ///
+    /// Returns the index after the list.
     fn write_equal_items(&mut self, open: usize) -> usize {
         let end = self.closing[open];
         let first = self.items(open)[0].clone();
@@ -385,7 +401,9 @@ impl QueryWriter<'_> {
         end + 1
     }
 
-    /// Writes each distinct row of VALUES once. Returns the index after the rows.
+    /// Writes each distinct row of VALUES once.
+    ///
+    /// Returns the index after the rows.
     fn write_rows(&mut self, begin: usize, end: usize) -> usize {
         let mut rows: Vec<Vec<u8>> = Vec::new();
         let mut at = begin;
@@ -437,9 +455,9 @@ impl QueryWriter<'_> {
         std::mem::replace(&mut self.folded, before)
     }
 
-    /// Returns true if a bracket contains only literals, at least two of them.
+    /// Returns true if a bracket contains only literals, and at least two.
     ///
-    /// With `is_short`, one literal is enough, and nested lists are allowed.
+    /// If `is_short` is true, one literal is enough, and nested lists are allowed.
     fn is_list(&self, open: usize, is_short: bool) -> bool {
         let end = self.closing[open];
         let mut literals = 0;
@@ -463,8 +481,8 @@ impl QueryWriter<'_> {
         literals > usize::from(!is_short) && end > open
     }
 
-    /// Returns true for a type or a character set before a literal, such as `DATE '2026-05-01'` or
-    /// MySQL's `_binary 'a'`.
+    /// Returns true if the token is a type or a character set before a literal, such as
+    /// `DATE '2026-05-01'` or MySQL's `_binary 'a'`.
     fn is_before_literal(&self, at: usize) -> bool {
         let types = ["date", "time", "timestamp", "timestamptz", "interval"];
         let token = &self.tokens[at];
@@ -478,7 +496,9 @@ impl QueryWriter<'_> {
                 .is_some_and(|t| t.kind == TokenKind::Literal)
     }
 
-    /// Returns true for a literal, and with `is_row` also for a word that represents a value.
+    /// Returns true if the token is a literal.
+    ///
+    /// If `is_row` is true, also returns true for a word that represents a value.
     fn is_literal(&self, at: usize, is_row: bool) -> bool {
         let is_value = || {
             let words = ["null", "default", "true", "false"];
@@ -491,7 +511,7 @@ impl QueryWriter<'_> {
         }
     }
 
-    /// Returns the keyword at this index if a list can follow it.
+    /// Returns the keyword at the index `at` if a list can follow that keyword.
     fn list_keyword(&self, at: usize) -> Option<ListKeyword> {
         if self.is_word(at, b"values") || self.is_word(at, b"value") {
             Some(ListKeyword::Values)
@@ -528,7 +548,7 @@ impl QueryWriter<'_> {
     }
 }
 
-/// A keyword before a list.
+/// A keyword that can precede a list of literals.
 #[derive(Clone, Copy)]
 enum ListKeyword {
     Values,

@@ -28,7 +28,7 @@ const SAMPLE_BYTES: usize = 64 << 10;
 /// The number of bytes between two calls to `progress`.
 const PROGRESS: u64 = 32 << 20;
 
-/// The range of bytes ahead of the current position that is prefetched with each line.
+/// The range of text ahead of the current position that is prefetched with each line, in bytes.
 const FETCHED: Range<usize> = 2048..2048 + 256;
 /// The number of bytes per prefetch.
 const CACHE_LINE: usize = 64;
@@ -58,12 +58,12 @@ pub struct ServerLog {
     skips_line: bool,
     /// True if the lines of the current file end with carriage returns.
     has_carriage_returns: bool,
-    /// True if those of the previous file do.
+    /// True if the lines of the previous file ended with carriage returns.
     had_carriage_returns: bool,
 }
 
 impl ServerLog {
-    /// Creates a log whose first file has this name.
+    /// Creates a log. `name` is the name of its first file.
     pub fn new(name: &str, hints: &Hints) -> ServerLog {
         ServerLog {
             source: LogFile {
@@ -333,7 +333,7 @@ impl ServerLog {
         self.count_entries(entries);
     }
 
-    /// Counts entries that became complete. Until now, their lines were counted as other lines.
+    /// Counts entries that became complete, and no longer counts their lines as other lines.
     fn count_entries(&mut self, entries: u64) {
         self.lines.entries += entries;
         self.lines.other = self.lines.other.saturating_sub(entries);

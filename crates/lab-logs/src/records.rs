@@ -56,9 +56,11 @@ pub struct Records {
     file: Option<SerializedFileWriter<File>>,
     files: usize,
     groups: usize,
-    /// The number of rows in complete files, in the current file, and in total.
+    /// The number of rows in complete files.
     written: u64,
+    /// The number of rows in the current file.
     in_file: u64,
+    /// The number of rows so far, including rows that were not written because of an error.
     all: u64,
     /// Pages that were renamed when pages were merged.
     renamed: Vec<Renamed>,
@@ -66,7 +68,7 @@ pub struct Records {
     error: Option<ParquetError>,
 }
 
-/// A row. `page` is the index of the row's page.
+/// A row of a file, with the index of the row's page.
 struct RecordRow {
     time_s: Option<i64>,
     offset_s: i32,
@@ -102,7 +104,9 @@ impl Records {
         })
     }
 
-    /// Begins a log. `pages` are the pages that the rows so far refer to.
+    /// Begins a log.
+    ///
+    /// `pages` are the pages to which the rows so far refer.
     pub fn begin_log(&mut self, name: &str, pages: &[Page]) {
         self.flush(pages);
         self.log = ByteArray::from(name);
@@ -304,7 +308,9 @@ fn optional_64(
     )
 }
 
-/// Writes a column. `levels` contains 1 for each present value and 0 for each missing value.
+/// Writes a column.
+///
+/// `levels` contains 1 for each present value and 0 for each missing value.
 fn put(
     group: &mut SerializedRowGroupWriter<'_, File>,
     values: ColumnValues,
@@ -327,7 +333,7 @@ fn put(
     column.close()
 }
 
-/// Returns the final name of each page name that a row can contain.
+/// Returns the name in the report for each page name that a row can contain.
 fn last_names(earlier: Vec<Renamed>, last: Vec<Renamed>) -> Vec<Renamed> {
     let last_names = last
         .iter()

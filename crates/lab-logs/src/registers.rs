@@ -113,7 +113,9 @@ fn find_in_short<const N: usize>(needles: [u8; N], text: &[u8]) -> Option<usize>
     (hits != 0).then(|| begin + hits.trailing_zeros() as usize)
 }
 
-/// Returns true if a digit follows this byte anywhere in `text`. The byte must not be 0.
+/// Returns true if a digit follows `byte` anywhere in `text`.
+///
+/// `byte` must not be 0.
 #[inline]
 pub fn has_digit_behind(byte: u8, text: &[u8]) -> bool {
     let mut before = 0;
@@ -197,7 +199,7 @@ fn short_block(text: &[u8]) -> u128 {
     u128::from(first) | u128::from(last) << (8 * (text.len() - 8))
 }
 
-/// Parses the digits at the beginning of `text`. Returns the number and its length.
+/// Parses the digits at the beginning of `text`. Returns the number and the number of digits.
 ///
 /// Returns `None` if there are no digits or too many digits.
 #[inline(always)]
@@ -221,7 +223,7 @@ fn long_number(text: &[u8], first_eight: u64) -> Option<(u64, usize)> {
     (n <= MAX_DIGITS).then_some((value, n))
 }
 
-/// Parses the digits at the beginning of a word. Returns the number and its length.
+/// Parses the digits at the beginning of a word. Returns the number and the number of digits.
 ///
 /// Source: Lemire, *Number Parsing at a Gigabyte per Second*, Software: Practice and Experience 51,
 /// 2021, 4.

@@ -30,10 +30,10 @@ pub fn is_consecutive(one: &str, next: &str) -> bool {
     }
 }
 
-/// Returns the rotated files that are missing between these files: the log's name, and the missing
-/// numbers, such as `2` or `2 to 4`.
+/// Finds the rotated files that are missing among the files in `names`.
 ///
-/// The first rotated file has the number 0 or 1. A log without other files has no gap.
+/// Returns the name of each log that lacks files, with the missing numbers, such as `2` or `2 to
+/// 4`. The first rotated file has the number 0 or 1. A log with only one file has no gap.
 pub fn missing_files<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(String, String)> {
     let mut logs: BTreeMap<(String, String), BTreeSet<u32>> = BTreeMap::new();
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
@@ -73,16 +73,20 @@ pub fn missing_files<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(String, S
     missing
 }
 
-/// The ends of the names of compressed files. Those after [`READABLE`] must be decompressed first.
+/// The suffixes of compressed files.
+///
+/// benchlab can read files with the first [`READABLE`] suffixes. Other files must be decompressed
+/// first.
 const COMPRESSIONS: [&str; 11] = [
     ".gz", ".zst", ".zstd", ".bz2", ".xz", ".lz4", ".zip", ".lzma", ".Z", ".br", ".7z",
 ];
+/// The number of suffixes in [`COMPRESSIONS`] whose files benchlab can read.
 const READABLE: usize = 3;
 
-/// The ends of names in front of which some programs put the number: `access.1.log`.
+/// The extensions before which some programs write the number of a rotated file: `access.1.log`.
 const EXTENSIONS: [&str; 6] = [".log", ".txt", ".json", ".csv", ".out", ".err"];
 
-/// The parts of the name of a file that may be one of a rotated log.
+/// The parts of a file's name that show whether the file belongs to a rotated log.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RotatedName {
     folder: String,
@@ -94,29 +98,33 @@ pub struct RotatedName {
     number: Option<u32>,
 }
 
-/// The number in front of the name's end, as in `access.1.log`.
+/// The number before the extension of a name, as in `access.1.log`, and the name without that
+/// number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct InnerNumber {
     family: String,
     number: u32,
 }
 
-/// The position of a file in the order of the files of a log, oldest first.
+/// The position of a file among the files of a log, oldest first.
 ///
-/// Files with dates come first, then those with numbers, then the log itself.
+/// Files with dates come first, then files with numbers, then the log itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RotationOrder {
     has_no_date: bool,
     date: Option<String>,
     has_no_number: bool,
     number: Reverse<Option<u32>>,
-    /// The time of the last change of a file with a weekday.
+    /// The time of the last modification, for a file with a weekday in its name.
     modified: Option<SystemTime>,
     compression_rank: u8,
 }
 
 impl RotationOrder {
-    /// Adds the order of files whose names do not show an order. A copy follows its original.
+    /// Adds the modification time of a file whose name has a weekday instead of a date, and the
+    /// rank of its compression.
+    ///
+    /// A compressed copy follows its original.
     pub fn with_file(self, file: &Metadata, name: &str) -> RotationOrder {
         let is_weekday = self.date.as_deref() == Some("");
         RotationOrder {
@@ -152,11 +160,11 @@ impl RotatedName {
         self.number.is_some() && self.date.is_none()
     }
 
-    /// Returns the place of the file `other` among the files of this log, or `None` if it is not a
-    /// file of this log.
+    /// Returns the position of the file `other` among the files of this log, or `None` if it is not
+    /// a file of this log.
     ///
-    /// `access.1.log` is a file of `access.log`, but not of `access.2.log`: the number may be that
-    /// of a server.
+    /// `access.1.log` is a file of `access.log`, but not of `access.2.log`, because the number may
+    /// identify a server.
     pub fn order_of(&self, other: &RotatedName) -> Option<RotationOrder> {
         if self.folder != other.folder {
             return None;
@@ -177,8 +185,10 @@ impl RotatedName {
         })
     }
 
-    /// Returns true if the file may be an older file of this log, although its name does not show
-    /// it: it differs only in digits, or has an end such as `.old`.
+    /// Returns true if the file `other` may be an older file of this log, although its name does
+    /// not show it for certain.
+    ///
+    /// The names differ only in digits, or `other` has a suffix such as `.old`.
     pub fn may_have(&self, other: &RotatedName) -> bool {
         const ENDS: [&str; 5] = [".old", ".bak", ".prev", ".orig", ".save"];
         let is_digit = |c: char| c.is_ascii_digit();
@@ -192,7 +202,7 @@ impl RotatedName {
             || (has_digits && letters(&other.family) == letters(&self.family))
     }
 
-    /// Returns the number in front of the name's end.
+    /// Returns the number before the extension of the name.
     fn inner_number(&self) -> Option<InnerNumber> {
         let end = EXTENSIONS.iter().find(|end| self.family.ends_with(**end))?;
         let stem = &self.family[..self.family.len() - end.len()];
@@ -204,15 +214,16 @@ impl RotatedName {
     }
 }
 
-/// Returns the number of `access.log.1` or `access.log.2.gz`, or `None` for a name without a
-/// number or with a date.
+/// Returns the number in a name such as `access.log.1` or `access.log.2.gz`.
+///
+/// Returns `None` if the name has no number or has a date.
 fn rotation_number(path: &str) -> Option<u32> {
     let name = RotatedName::new(path);
     name.number.filter(|_| name.has_number())
 }
 
-/// Returns the rank of a file's compression: 0 for none, 1 for one that can be read, and 2 for
-/// any other.
+/// Returns the rank of a file's compression: 0 for no compression, 1 for a format that benchlab can
+/// read, and 2 for any other format.
 pub fn compression_rank(name: &str) -> u8 {
     match COMPRESSIONS.iter().position(|end| name.ends_with(end)) {
         None => 0,
@@ -221,7 +232,7 @@ pub fn compression_rank(name: &str) -> u8 {
     }
 }
 
-/// Removes the end of a name that stands for a compression.
+/// Removes the suffix of a compression format.
 pub fn without_compression(name: &str) -> &str {
     let plain = COMPRESSIONS.iter().find_map(|end| name.strip_suffix(end));
     plain.unwrap_or(name)
@@ -233,7 +244,7 @@ fn family(path: &str) -> (String, String) {
     (name.folder, name.family)
 }
 
-/// Removes the number of `access.log.1`.
+/// Removes the number at the end of a name such as `access.log.1`.
 ///
 /// A number after another number is part of an address, and a longer number is a port.
 fn without_number(name: &str) -> &str {
@@ -253,7 +264,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A name with a date.
+/// The date in a file's name, and the rest of the name.
 struct DatedName {
     /// The date with its time, in a form that sorts by time. Empty for a weekday.
     date: String,
@@ -295,7 +306,7 @@ fn month_length(name: &str, begin: usize) -> Option<usize> {
     (is_whole && before.ends_with("_ex") && is_in(&month[2..], 1..=12)).then_some(4)
 }
 
-/// Returns a date and its time so that texts of earlier times sort first.
+/// Returns a date and its time in a form in which texts of earlier times sort first.
 fn sortable_date(date: &str) -> String {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let begin = &date[..digits(date)];
@@ -338,7 +349,7 @@ fn is_day(month: &str, day: &str) -> bool {
     is_in(month, 1..=12) && is_in(day, 1..=31)
 }
 
-/// Returns true for digits that begin with a year, a month and a day.
+/// Returns true if the digits begin with a year, a month and a day.
 fn is_long_date(digits: &str) -> bool {
     digits.len() >= 8 && is_year(&digits[..4]) && is_day(&digits[4..6], &digits[6..8])
 }

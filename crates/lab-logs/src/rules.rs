@@ -87,7 +87,7 @@ impl Rules {
         )
     }
 
-    /// Returns true if a rule gives a route this name.
+    /// Returns true if a rule assigns the name `route` to a route.
     pub fn has_route_named(&self, route: &str) -> bool {
         self.routes.iter().any(|r| r.name == route)
     }

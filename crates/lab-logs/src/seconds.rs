@@ -2,14 +2,14 @@
 //! Counts the requests of every second.
 //!
 //! Unlike peaks, these counts can be added to the counts of another log. The peaks of two logs
-//! cannot be added, because two logs have their busiest second at different times.
+//! cannot be added, because the busiest seconds of the logs can be at different times.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The number of seconds in an hour.
 const HOUR: usize = 3600;
-/// The maximum number of stored hours: 90 days, in 31 MB.
+/// The maximum number of stored hours: 90 days, which take 31 MB.
 const MAX_HOURS: usize = 90 * 24;
 
 /// The number of requests in each second.
@@ -49,7 +49,7 @@ impl Seconds {
     }
 
     /// Returns the start of the busiest interval of `length` seconds, in seconds since 1970, and
-    /// its requests.
+    /// the interval's number of requests.
     ///
     /// Intervals start at multiples of their length. The earliest interval wins a tie. Returns
     /// `None` if there are no requests or if some hours were not stored.
@@ -63,7 +63,7 @@ impl Seconds {
         highest.filter(|_| !self.is_cut)
     }
 
-    /// Returns each second that has requests, as seconds since 1970, with its count.
+    /// Returns each second that has requests, in seconds since 1970, with its number of requests.
     fn all(&self) -> impl Iterator<Item = (i64, u32)> {
         let seconds = self.hours.iter().flat_map(|(hour, counts)| {
             let begin = hour * HOUR as i64;

@@ -30,7 +30,7 @@ pub struct SessionOptions {
     pub duration_unit: Option<u64>,
     /// The roles of fields, for lines with named fields.
     pub fields: Option<String>,
-    /// The zone of times without an offset.
+    /// The server's time zone, for times without an offset.
     pub zone: Option<String>,
     /// A file with rules for routes, bots and health checks.
     pub rules: Option<PathBuf>,
@@ -140,7 +140,7 @@ impl LogsSession {
         self.add_unread(failed)
     }
 
-    /// Reads files one after the other, and returns the log, which another file can continue.
+    /// Reads files one after the other. Returns the log, which another file can continue.
     ///
     /// Logs that cannot be read to their end are added to `failed`. Returns an error if the user
     /// interrupted the program.

@@ -12,15 +12,16 @@ use serde::{Deserialize, Serialize};
 
 /// The binary logarithm of the number of buckets per power of two.
 const BITS: u32 = 5;
-/// The value in ns below which each value has its own bucket.
+/// The value, in ns, below which each value has its own bucket.
 const SINGLE: u64 = 1 << BITS;
 const BUCKETS: usize = ((41 - BITS + 2) as usize) << BITS;
 
 /// The maximum relative error of a percentile.
 pub const ERROR: f64 = 1.0 / 64.0;
 
-/// The maximum carry of a bucket, in units of 2^16 values. With this limit, the count of a bucket
-/// fits into 64 bits.
+/// The maximum carry of a bucket, in units of 2^16 values.
+///
+/// Because of this maximum, the count of a bucket fits into 64 bits.
 const MAX_CARRY: u64 = u64::MAX >> 16;
 
 /// The maximum value in ns. Larger values count as this value.
@@ -63,10 +64,10 @@ pub fn logarithms() -> Vec<f64> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(u16, u64)>", into = "Vec<(u16, u64)>")]
 pub struct Sketch {
-    /// The bucket of the first count.
+    /// The bucket of the first element in `counts`.
     first: u16,
     counts: Vec<u16>,
-    /// The carries of buckets, in units of 2^16 values.
+    /// The buckets whose counts exceed 16 bits, each with its carry in units of 2^16 values.
     carries: Vec<(u16, u64)>,
 }
 
@@ -107,7 +108,7 @@ impl Sketch {
         }
     }
 
-    /// Extends the range of stored buckets to a bucket, and to a few buckets next to it.
+    /// Extends the range of stored buckets to `bucket` and a few buckets next to it.
     fn reach(&mut self, bucket: u16) {
         if self.counts.is_empty() {
             self.first = bucket;

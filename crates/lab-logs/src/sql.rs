@@ -9,13 +9,13 @@ use std::ops::Range;
 /// The SQL dialect of a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// PostgreSQL: `"…"` is a name, `#` an operator.
+    /// PostgreSQL: `"…"` is a name, and `#` is an operator.
     #[default]
     Postgresql,
-    /// MySQL and MariaDB: `"…"` is a string unless the statement itself shows that it is a name,
+    /// MySQL and MariaDB: `"…"` is a string unless the statement itself shows that it is a name.
     /// `#` begins a comment.
     Mysql,
-    /// MySQL and MariaDB with `ANSI_QUOTES`: `"…"` is a name, `#` begins a comment.
+    /// MySQL and MariaDB with `ANSI_QUOTES`: `"…"` is a name, and `#` begins a comment.
     MysqlAnsi,
 }
 
@@ -70,17 +70,17 @@ pub fn block_comments(text: &[u8], dialect: Dialect) -> Vec<&[u8]> {
     comments.into_iter().map(|bytes| &text[bytes]).collect()
 }
 
-/// The texts in double quotes of a statement of MySQL or MariaDB, including the quotes.
+/// The texts in double quotes in a statement of MySQL or MariaDB, including the quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DoubleQuotes<'t> {
-    /// They are names, because one of them is where only a name can be: the session has
-    /// `ANSI_QUOTES`.
+    /// All of the texts are names. At least one of them is in a position where only a name is
+    /// allowed, so the session uses `ANSI_QUOTES`.
     Names(Vec<&'t [u8]>),
-    /// They can be strings or names. Empty if there are none.
+    /// The texts can be strings or names. The list is empty if the statement has no double quotes.
     Unclear(Vec<&'t [u8]>),
 }
 
-/// Returns the texts in double quotes of a statement of MySQL or MariaDB.
+/// Returns the texts in double quotes in a statement of MySQL or MariaDB.
 pub fn double_quotes(text: &[u8]) -> DoubleQuotes<'_> {
     if memchr::memchr(b'"', text).is_none() {
         return DoubleQuotes::Unclear(Vec::new());
@@ -193,8 +193,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// Returns true if a literal or a comment is open, or if a word directly follows a string, as
-    /// if the string ended too early.
+    /// Returns true if a literal or a comment is not closed, or if a word directly follows a
+    /// string, which suggests that the string ended too early.
     fn is_doubtful(&self) -> bool {
         let is_broken = |pair: &[Token]| {
             let [before, after] = pair else {
@@ -208,10 +208,10 @@ impl Lexer<'_> {
         self.is_open || self.tokens.windows(2).any(is_broken)
     }
 
-    /// Returns true if a string in double quotes is where only a name can be.
+    /// Returns true if a string in double quotes is in a position where only a name is allowed.
     ///
-    /// An unterminated string shows nothing, because the statement was truncated, and neither does
-    /// an account such as `"ann"@"10.0.0.1"`.
+    /// An unterminated string shows nothing, because the statement was truncated. An account such
+    /// as `"ann"@"10.0.0.1"` shows nothing either.
     fn has_ansi_names(&self) -> bool {
         (0..self.tokens.len()).any(|at| {
             let token = &self.tokens[at];
@@ -239,7 +239,7 @@ impl Lexer<'_> {
         })
     }
 
-    /// Returns true for a keyword that only the name of a table can follow.
+    /// Returns true if the token is a keyword that only the name of a table can follow.
     fn is_before_table(&self, at: usize) -> bool {
         const KEYWORDS: [&[u8]; 4] = [b"join", b"into", b"update", b"table"];
         // After a dot or `@`, the word is a name, and an alias can follow it. IS DISTINCT FROM
@@ -253,10 +253,10 @@ impl Lexer<'_> {
         !is_name && (is_keyword || is_from())
     }
 
-    /// Returns true for a statement in which FROM precedes tables.
+    /// Returns true if FROM precedes tables in the statement.
     ///
-    /// In others, it precedes a statement, an account or a file: `PREPARE s FROM "…"`, `REVOKE … FROM
-    /// "ann"@"10.0.0.1"`, `IMPORT INTO t FROM "s3://…"`.
+    /// In other statements, FROM precedes a statement, an account or a file: `PREPARE s FROM "…"`,
+    /// `REVOKE … FROM "ann"@"10.0.0.1"`, `IMPORT INTO t FROM "s3://…"`.
     fn selects_rows(&self) -> bool {
         const FIRST: [&[u8]; 12] = [
             b"select",
@@ -279,7 +279,7 @@ impl Lexer<'_> {
         words.next().is_some_and(|at| is_one(at, &FIRST)) && !words.any(|at| is_one(at, &OTHER))
     }
 
-    /// Returns true for a token in the brackets of a function whose arguments can contain FROM:
+    /// Returns true if a token is in the brackets of a function whose arguments can contain FROM:
     /// `TRIM(BOTH 'a' FROM "b")`.
     fn is_argument(&self, at: usize) -> bool {
         const FUNCTIONS: [&[u8]; 7] = [
@@ -322,8 +322,9 @@ impl Lexer<'_> {
         self.is_spaced = false;
     }
 
-    /// Skips a comment, or pushes the mark of an executable comment. Returns false if no comment
-    /// begins here.
+    /// Skips a comment, or appends the mark of an executable comment.
+    ///
+    /// Returns false if no comment begins at the current position.
     fn pass_comment(&mut self) -> bool {
         let rest = &self.text[self.position..];
         let to_line_end = || memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -384,11 +385,10 @@ impl Lexer<'_> {
         rest.len()
     }
 
-    /// Appends a quoted string or name after a prefix of this length. Quotes within the string or
-    /// name are doubled.
+    /// Appends a quoted string or name that begins after a prefix of `prefix` bytes.
     ///
-    /// If the closing quote is missing, the text counts as a literal, because the statement was
-    /// truncated and the text may not be a name.
+    /// Quotes within the string or name are doubled. If the closing quote is missing, the text
+    /// counts as a literal, because the statement was truncated and the text may not be a name.
     fn push_quoted(&mut self, prefix: usize, has_escapes: bool, kind: TokenKind) {
         let rest = &self.text[self.position + prefix..];
         let quote = rest[0];
@@ -443,8 +443,10 @@ impl Lexer<'_> {
         }
     }
 
-    /// Returns true for `?` as a placeholder. In PostgreSQL, it is an operator after a value, and
-    /// also between a word and a string, because the word is then a column such as `default`.
+    /// Returns true if the `?` at the current position is a placeholder.
+    ///
+    /// In PostgreSQL, `?` is an operator after a value. It is also an operator between a word and a
+    /// string, because the word is then a column such as `default`.
     fn is_placeholder(&self) -> bool {
         let after = self.text[self.position + 1..].trim_ascii_start();
         let is_behind_word = self
@@ -538,7 +540,7 @@ pub fn is_operand(tokens: &[Token], text: &[u8]) -> bool {
     }
 }
 
-/// Returns true for keywords that precede a value.
+/// Returns true if the word is a keyword that precedes a value.
 fn is_before_value(word: &[u8]) -> bool {
     const WORDS: [&[u8]; 36] = [
         b"select",
@@ -601,10 +603,9 @@ fn exponent_length(text: &[u8]) -> usize {
     }
 }
 
-/// Returns the length of a number at the beginning of `text`, whose first `run` bytes could be a
-/// word.
+/// Returns the length of a number at the beginning of `text`.
 ///
-/// Returns `None` if these bytes are a name.
+/// The first `run` bytes of the text look like a word. Returns `None` if they are a name.
 fn number_length(text: &[u8], run: usize, dialect: Dialect) -> Option<usize> {
     let word = &text[..run];
     let is_radix = |letters: &[u8], is_digit: fn(&u8) -> bool| {

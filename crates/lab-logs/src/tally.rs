@@ -38,12 +38,13 @@ const MEMORY: usize = 100 << 20;
 const FEW_PAGES: usize = 1_000;
 /// The number of entries between two checks of the memory.
 const CHECKED: u32 = 1 << 20;
-/// The maximum number of cells of all pages. Above this limit, the least expensive pages lose their
-/// cells.
+/// The maximum number of cells of all pages together.
+///
+/// If there are more, the least expensive pages lose their cells.
 const MAX_CELLS: usize = 1_000_000;
 /// The maximum number of hours that are counted individually: 22 years.
 const MAX_HOURS: usize = 200_000;
-/// The initial and the maximum number of entries in the path cache, as powers of two.
+/// The base-2 logarithms of the initial and the maximum number of entries in the path cache.
 const CACHE: (u32, u32) = (12, 18);
 /// The number of entries in the client cache.
 const AGENTS: usize = 1 << 12;
@@ -61,8 +62,8 @@ struct CachedPath {
     hash: u64,
     /// The index of the page plus 1, or 0 if the entry is empty.
     page: u32,
-    /// True if the path has variable segments other than numbers, so that many such paths may occur
-    /// only once.
+    /// True if the path has variable segments other than numbers, which suggests that the path
+    /// occurs only once.
     varies: bool,
 }
 
@@ -75,13 +76,13 @@ struct Keys {
 
 /// The values that all times of a minute have in common.
 struct Minute {
-    /// The number of the minute since 1970.
+    /// The start of the minute, in minutes since 1970.
     start: i64,
-    /// The seconds of the minute since 1970.
+    /// The range of seconds since 1970 that the minute covers.
     seconds: Range<i64>,
-    /// The number of the hour since 1970.
+    /// The start of the hour that contains the minute, in hours since 1970.
     hour: i64,
-    /// The number of the cell, at the current cell width.
+    /// The number of the cell that contains the minute, at the current cell width.
     cell: i32,
 }
 
@@ -105,7 +106,8 @@ pub struct Tally {
     logarithms: Vec<f64>,
     cache: Vec<CachedPath>,
     evicted: usize,
-    /// Clients by the hash of their user agent. The page `u32::MAX` means a person.
+    /// The cached clients, by the hash of their user agents. The page `u32::MAX` stands for a
+    /// person.
     agents: Vec<CachedPath>,
     names: HashMap<String, u32, RandomState>,
     name: String,
@@ -119,7 +121,7 @@ pub struct Tally {
     unchecked: u32,
     first_s: i64,
     last_s: i64,
-    /// True if there is a page.
+    /// True if any page was counted.
     ///
     /// In that case, hours and peaks count only pages, because statements run within the requests
     /// of pages.
@@ -192,7 +194,7 @@ impl Tally {
         self.every_second.get_or_insert_default();
     }
 
-    /// Begins a log with this name.
+    /// Begins a log with the name `name`.
     pub fn begin_log(&mut self, name: &str) {
         if let Some(records) = &mut self.records {
             records.begin_log(name, &self.pages);
@@ -421,7 +423,7 @@ impl Tally {
         self.last_s = time;
     }
 
-    /// Widens the cells for the time span from the first entry to this time.
+    /// Widens the cells if necessary for the time span from the first entry to `time`.
     #[inline]
     fn widen_for(&mut self, last: i64) {
         let span = last.saturating_sub(self.first_s);
@@ -439,8 +441,9 @@ impl Tally {
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Extends the time span to include the span of another log. This does not count as a clock
-    /// jump.
+    /// Extends the time span to include the time span of another log.
+    ///
+    /// This does not count as a clock jump.
     fn extend_times(&mut self, first: i64, last: i64) {
         self.first_s = self.first_s.min(first);
         self.last_s = self.last_s.max(last);
@@ -501,8 +504,9 @@ impl Tally {
         hasher.finish()
     }
 
-    /// Puts a path into the cache, which grows after many evictions. A variable path never evicts a
-    /// stable path.
+    /// Puts a path into the cache, which grows after many evictions.
+    ///
+    /// A path with variable segments never evicts a path without variable segments.
     fn cache_path(&mut self, slot: usize, cached: CachedPath) {
         let evicted = self.cache[slot];
         let evicts_stable = evicted.page > 0 && !evicted.varies;
@@ -534,7 +538,9 @@ impl Tally {
         (page != u32::MAX).then_some(page as usize)
     }
 
-    /// Returns the page of a path that is not in the cache, and true if the path looks variable.
+    /// Returns the page of a path that is not in the cache.
+    ///
+    /// Also returns true if the path seems to have variable segments.
     #[inline(never)]
     fn page_of_path(&mut self, entry: &Entry, path: &[u8]) -> (usize, bool) {
         if entry.is_query {
@@ -568,7 +574,9 @@ impl Tally {
         (page, varies)
     }
 
-    /// Appends the route of a path that no rule names. Returns true if the path looks variable.
+    /// Appends the route of a path that no rule names.
+    ///
+    /// Returns true if the path seems to have variable segments.
     fn push_route(&self, path: &[u8], name: &mut String) -> bool {
         let begin = name.len();
         let varies = route::fold(path, name);
@@ -581,7 +589,9 @@ impl Tally {
         varies
     }
 
-    /// Returns the index of the page with this name, and creates the page if necessary.
+    /// Returns the index of the page with the given kind and name.
+    ///
+    /// Creates the page if it does not exist.
     fn page_named(&mut self, kind: PageKind, name: &str) -> usize {
         let same = |tally: &Tally| {
             let spelling = (kind == PageKind::Query).then(|| query_key(name))?;
@@ -598,7 +608,9 @@ impl Tally {
         }
     }
 
-    /// Returns the index of a page for a new name: a new page, or [`others`] if there is no room.
+    /// Creates a page for a new name and returns the page's index.
+    ///
+    /// If there is no room for another page, returns the index of [`others`] instead.
     #[cold]
     fn add_page_named(&mut self, kind: PageKind, name: &str) -> usize {
         if self.pages.len() >= MAX_PAGES || self.is_full {
@@ -646,8 +658,9 @@ impl Tally {
         }
     }
 
-    /// Drops cells while the pages exceed their memory limit, which can happen because
-    /// distributions grow with the log.
+    /// Drops cells while the pages need more memory than [`MEMORY`].
+    ///
+    /// The pages can exceed this maximum because the distributions grow with the log.
     #[cold]
     fn fit_memory(&mut self) {
         self.unchecked = 0;
@@ -689,8 +702,9 @@ impl Tally {
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
 
-    /// Drops the cells of the less expensive half of the pages. Returns false if there were no
-    /// cells.
+    /// Drops the cells of the less expensive half of the pages.
+    ///
+    /// Returns false if no page had cells.
     #[cold]
     fn drop_cells(&mut self) -> bool {
         let mut pages: Vec<&mut Page> = self.pages.iter_mut().collect();
@@ -891,7 +905,7 @@ fn page_key(kind: PageKind, name: &str) -> String {
     format!("{}{name}", kind_mark(kind))
 }
 
-/// Returns the key of all spellings of a query. No page has this name.
+/// Returns the key that all spellings of a query share. It cannot be the name of a page.
 fn query_key(name: &str) -> String {
     page_key(PageKind::Query, &format!("\0{}", query::key(name)))
 }

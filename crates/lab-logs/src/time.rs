@@ -68,7 +68,9 @@ pub fn month(name: &[u8]) -> Option<u64> {
     Some(index as u64 + 1)
 }
 
-/// Parses a time such as `10/Oct/2000:13:55:36`, in seconds since 1970 as if it were UTC.
+/// Parses a time such as `10/Oct/2000:13:55:36`.
+///
+/// The result is in seconds since 1970 as if the time were UTC.
 pub fn clf(text: &[u8]) -> Option<i64> {
     let t: &[u8; 20] = text.get(..20)?.try_into().ok()?;
     if [t[2], t[6], t[11], t[14], t[17]] != *b"//:::" {
@@ -119,7 +121,7 @@ impl ClfTimes {
     }
 }
 
-/// Parses an offset such as `+0200`, `-07:00` or `Z`, in seconds.
+/// Parses an offset such as `+0200`, `-07:00` or `Z`. The result is in seconds.
 pub fn offset(text: &[u8]) -> Option<i32> {
     let (sign, digits) = match text {
         b"Z" | b"UTC" | b"GMT" => return Some(0),
@@ -165,7 +167,7 @@ pub struct ZonedTime<'t> {
     pub zone: Option<&'t [u8]>,
 }
 
-/// Parses a time like [`iso`], and the name of its zone.
+/// Parses a time like [`iso`] does, and the name of the time's zone.
 ///
 /// Returns `None` if anything else follows, because it could change the time.
 pub fn zoned_iso(text: &[u8]) -> Option<ZonedTime<'_>> {
@@ -179,7 +181,7 @@ pub fn zoned_iso(text: &[u8]) -> Option<ZonedTime<'_>> {
     after_second(local_s, hour, behind_fraction(&text[19..]))
 }
 
-/// Parses a time such as `10/Oct/2000:13:55:36 -0700`, and the name of its zone.
+/// Parses a time such as `10/Oct/2000:13:55:36 -0700`, and the name of the time's zone.
 ///
 /// Returns `None` if anything else follows, because it could change the time.
 pub fn zoned_clf(text: &[u8]) -> Option<ZonedTime<'_>> {
@@ -217,7 +219,7 @@ fn trim_blanks(text: &[u8]) -> &[u8] {
 
 /// Parses AM or PM at the beginning of `text`.
 ///
-/// Returns true for PM, and the length.
+/// Returns true for PM, and the length of the parsed text.
 pub fn half_day(text: &[u8]) -> Option<(bool, usize)> {
     let length = match text {
         [_, b'.', b'M' | b'm', b'.', ..] => 4,
@@ -232,9 +234,10 @@ pub fn half_day(text: &[u8]) -> Option<(bool, usize)> {
     }
 }
 
-/// Returns the seconds that AM or PM adds to a time. Some programs write hours above 12, too.
+/// Returns the number of seconds that AM or PM adds to a time.
 ///
-/// Returns `None` if the two contradict each other.
+/// Some programs write hours above 12 in addition to PM. Returns `None` if the hour and
+/// `is_afternoon` contradict each other.
 pub fn half_day_shift(hour: u64, is_afternoon: bool) -> Option<i64> {
     match (hour, is_afternoon) {
         (1..=11, true) => Some(43_200),
@@ -244,10 +247,10 @@ pub fn half_day_shift(hour: u64, is_afternoon: bool) -> Option<i64> {
     }
 }
 
-/// Parses the zone after a time: an offset, which the zone's name can follow as in Go's
-/// `+0200 CEST m=+0.1` and Java's `+02:00[Europe/Berlin]`, or the name alone.
+/// Parses the zone after a time.
 ///
-/// Returns `None` for any other text.
+/// The zone is an offset, or a name, or an offset with a name as in Go's `+0200 CEST m=+0.1` and
+/// Java's `+02:00[Europe/Berlin]`. Returns `None` for any other text.
 fn zone_text(text: &[u8]) -> Option<(Option<i32>, Option<&[u8]>)> {
     let end = text.iter().position(|b| matches!(b, b' ' | b'[' | b'('));
     let (first, tail) = text.split_at(end.unwrap_or(text.len()));
@@ -340,8 +343,8 @@ pub fn iso_length(text: &[u8]) -> Option<usize> {
     Some(text.len() - behind.len() + lengths.filter(is_offset).max().unwrap_or(0))
 }
 
-/// Parses a duration with a unit, in ns: `22ms`, `1.5 s`, Go's `1m2.5s`, .NET's `00:00:01.5`,
-/// `PT0.5S`.
+/// Parses a duration with a unit: `22ms`, `1.5 s`, Go's `1m2.5s`, .NET's `00:00:01.5`, `PT0.5S`.
+/// The result is in ns.
 pub fn parse_written_duration(text: &str) -> Option<u64> {
     const UNITS: [(&str, u64); 13] = [
         ("ms", 1_000_000),
@@ -378,7 +381,7 @@ pub fn parse_written_duration(text: &str) -> Option<u64> {
     sum
 }
 
-/// Parses `00:00:01.5`, in ns.
+/// Parses a duration such as `00:00:01.5`. The result is in ns.
 fn clock_duration(text: &str) -> Option<u64> {
     let mut parts = text.split(':');
     let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
@@ -406,7 +409,8 @@ pub struct Zone {
     pub was_ambiguous: bool,
     /// True if a local time did not occur because the clock was set forward.
     pub was_skipped: bool,
-    /// The quarter hour that was looked up last, and its offset in seconds.
+    /// The start of the quarter hour that was looked up last, and the offset in it, both in
+    /// seconds.
     last: (i64, i32),
 }
 
@@ -463,7 +467,7 @@ impl Zone {
         self.last.1
     }
 
-    /// Returns the offset from UTC at a time, in seconds.
+    /// Returns the offset from UTC at `time_s`, in seconds.
     pub fn offset_at(&mut self, time_s: i64) -> i32 {
         // Keys of local times are below 2^60.
         let key = time_s.div_euclid(900).wrapping_add(1_i64 << 60);

@@ -25,10 +25,12 @@ pub const WEEKDAYS: [&str; 7] = [
     "Sunday",
 ];
 
-/// The maximum number of characters of a name in a sentence.
+/// The maximum length of a name in a sentence, in characters.
 const MAX_NAME: usize = 40;
 
-/// Joins pages and their predicates. The predicates of one page are joined, so that each page is named once.
+/// Joins pages and their predicates.
+///
+/// Each page is named only once, followed by all of its predicates.
 fn each_page_once<'p>(leaders: impl IntoIterator<Item = (&'p String, &'p str)>) -> String {
     let mut pages: Vec<(&String, Vec<&str>)> = Vec::new();
     for (page, predicate) in leaders {
@@ -47,7 +49,7 @@ fn each_page_once<'p>(leaders: impl IntoIterator<Item = (&'p String, &'p str)>) 
     }
 }
 
-/// Returns a finding in one or two sentences.
+/// Formats a finding as one or two sentences.
 pub fn sentence(finding: &LogsFinding) -> String {
     match finding {
         LogsFinding::SmallestSet { .. } => smallest_set(finding),
@@ -378,7 +380,7 @@ fn smallest_set(finding: &LogsFinding) -> String {
     )
 }
 
-/// Returns an assumption, with the option that replaces it.
+/// Returns the text of an assumption, with the option that replaces the assumption.
 pub fn assumption(assumption: &LogAssumption) -> String {
     match assumption {
         LogAssumption::Unit {
@@ -541,7 +543,7 @@ fn other_units(others_ns: &[u64]) -> String {
     }
 }
 
-/// Returns a piece of advice about a log.
+/// Returns the text of a piece of advice about a log.
 pub fn advice(advice: &LogAdvice) -> String {
     match advice {
         LogAdvice::Unread { reason } => {
@@ -911,7 +913,7 @@ pub fn gate_value(metric: GateMetric, value: f64) -> String {
     }
 }
 
-/// Returns the reason why a gate on this metric cannot be judged.
+/// Returns the reason why a gate on `metric` cannot be judged.
 pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
     match problem {
         GateProblem::Assumed(assumed) => {
@@ -976,8 +978,8 @@ pub fn slower_page(page: &str, ratio: &Interval) -> String {
     format!("{page} takes {times}")
 }
 
-/// States that no page is slower in the second log, or that the page that a condition names is not
-/// slower.
+/// States that no page is slower in the second log or, for a condition on a single page, that this
+/// page is not slower.
 pub fn no_page_slower(page: Option<&str>) -> String {
     match page {
         Some(page) => format!("{page} is not slower in the second log"),
@@ -1131,7 +1133,7 @@ pub const ORDERS_TABLE: &str = "The top pages by requests, by mean and by total 
 pub const BOTS_TABLE: &str = "The tables above do not include these clients.";
 /// The caption of the chart of a week.
 pub const WEEK_CHART: &str = "Weekdays from left to right and hours from bottom to top, in the log's time. A darker cell has a larger fraction of that day's requests.";
-/// Returns the title of a table of pages in this order.
+/// Returns the title of a table of pages that are sorted by `by`.
 pub fn ranking_title(by: PageOrder) -> String {
     format!("Most {} first", measure(by))
 }
@@ -1147,9 +1149,9 @@ pub const CHANGES_TABLE: &str =
 /// The caption of the table of trends.
 pub const TRENDS_TABLE: &str =
     "The ratio of a week's durations to the previous week's, for pages without a change point.";
-/// The caption of the chart of two logs.
+/// The caption of the chart that compares two logs.
 pub const COMPARISON_CHART: &str = "The pages that take the most time. Left of 1 is faster.";
-/// The caption of the table of two logs.
+/// The caption of the table that compares two logs.
 pub const COMPARISON_TABLE: &str =
     "Means are over all requests; second / first compares the typical durations of a day.";
 /// The caption of the table of pages that are in only one log.
@@ -1189,12 +1191,12 @@ pub fn within_table(one_in: u64) -> String {
     )
 }
 
-/// Returns the title of a release's table.
+/// Returns the title of the table of a release.
 pub fn release_title(name: &str, at_s: i64) -> String {
     format!("Release {name} of {}", say::minute(at_s as f64))
 }
 
-/// States that no page can be compared before and after a release with this title.
+/// States that no page can be compared before and after the release with the title `title`.
 pub fn no_days_around(title: &str) -> String {
     format!("{title}: no page has 3 days with at least 20 requests both before and after it.")
 }

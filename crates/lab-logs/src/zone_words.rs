@@ -96,10 +96,11 @@ const AMBIGUOUS: [(&str, i32, &str, &str); 13] = [
 /// The interpretation of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
-    /// The word has this single offset, in seconds.
+    /// The word stands for a single offset, in seconds.
     Clear(i32),
-    /// Multiple zones use the word. Contains the assumed offset in seconds and the index of the
-    /// word.
+    /// The word stands for multiple zones.
+    ///
+    /// The values are the assumed offset in seconds and the index of the word in [`AMBIGUOUS`].
     Ambiguous(i32, usize),
     /// The word is not the name of a known zone.
     Unknown,

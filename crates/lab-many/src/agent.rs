@@ -19,8 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time in ms for which work may continue after the coordinator has exited. After that, the
-/// process exits.
+/// The time for which work may continue after the coordinator has exited, in ms.
+///
+/// After that time, the process exits.
 static GRACE_MS: AtomicU64 = AtomicU64::new(2_000);
 
 /// The interval between two heartbeats of an agent or its coordinator.
@@ -29,9 +30,9 @@ pub const BEAT: Duration = Duration::from_secs(1);
 /// True once the coordinator has closed the connection or has no more work.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// The number of the current work, as assigned by the coordinator, and the number of the last work
-/// that must stop immediately.
+/// The number of the current work, as assigned by the coordinator.
 static CURRENT: AtomicU64 = AtomicU64::new(u64::MAX);
+/// The number of the last work that must stop immediately.
 static STOPPED: AtomicU64 = AtomicU64::new(0);
 
 /// Returns true if the current work has to stop immediately.
@@ -112,8 +113,9 @@ impl Coordinator {
         Ok(Coordinator { out, work })
     }
 
-    /// Waits for the next work. Returns `None` if there is no more work. Returns an error if the
-    /// message cannot be parsed.
+    /// Waits for the next work.
+    ///
+    /// Returns `None` if there is no more work. Returns an error if the message cannot be parsed.
     pub fn next<T: DeserializeOwned>(&self) -> Result<Option<(T, Vec<u8>)>, String> {
         match self.work.recv() {
             Err(_) => Ok(None),
@@ -154,7 +156,7 @@ fn send(out: &Mutex<File>, message: &ToCoordinator, body: &[u8]) -> io::Result<(
     wire::write(&mut *out, message, body)
 }
 
-/// Receives messages from the coordinator.
+/// A receiver of messages from the coordinator.
 struct Listener {
     out: Arc<Mutex<File>>,
     began: Instant,
@@ -163,7 +165,7 @@ struct Listener {
 }
 
 impl Listener {
-    /// Handles messages until the connection ends. Then makes the process exit.
+    /// Handles messages until the connection ends. Then requests that the current work stop.
     fn listen(&self, mut input: impl io::Read, work: &Sender<(Value, Vec<u8>)>) {
         while let Ok(Some((message, body))) = wire::read(&mut input) {
             let received = ClockReading::now();

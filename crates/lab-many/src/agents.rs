@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// The time that agents have to exit on their own.
 const END_TIME: Duration = Duration::from_secs(15);
 
-/// The time of waiting for agents after which benchlab shows a progress message.
+/// The time that benchlab waits for agents before it shows a progress message.
 const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 /// The interval between two checks of processes and streams.
@@ -220,7 +220,8 @@ impl Agents {
         self.send(agent, ToAgent::Work(head));
     }
 
-    /// Tells all agents to immediately stop all work up to and including the work with this number.
+    /// Tells all agents to immediately stop all work up to and including the work with the number
+    /// `number`.
     pub fn stop(&self, number: u64) {
         for agent in self.present() {
             self.send(agent, ToAgent::Stop { number });

@@ -6,7 +6,9 @@ use lab_model::ClockOffset;
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// The times of two clocks in ns. One counts from an arbitrary origin, and the other from 1970.
+/// The times of a machine's two clocks, in ns.
+///
+/// One clock counts from an arbitrary origin, and the other from 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockReading {
     /// CLOCK_MONOTONIC.
@@ -87,8 +89,10 @@ mod tests {
         }
     }
 
-    /// Builds an exchange that begins at `at` on this machine. The last parameter has the durations
-    /// of the request, of the processing, and of the response.
+    /// Builds an exchange that begins at `at` on this machine, in ns.
+    ///
+    /// The other machine's clock is `ahead` ns ahead. The last parameter contains the durations, in
+    /// ns, of the request, of the processing, and of the response.
     fn exchange(at: i64, ahead: i64, (outward, between, back): (i64, i64, i64)) -> Exchange {
         Exchange {
             sent: reading(at),

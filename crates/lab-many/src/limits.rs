@@ -4,7 +4,7 @@
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-/// Soft limits (getrlimit(2)) as numbers. `u64::MAX` means no limit.
+/// The soft limits of a process (getrlimit(2)). `u64::MAX` means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceLimits {
     /// Address space in bytes.
@@ -33,7 +33,9 @@ impl ResourceLimits {
         }
     }
 
-    /// Sets the limits for this process. A current limit that is lower stays in effect.
+    /// Sets the limits of this process.
+    ///
+    /// A current limit that is lower stays in effect.
     pub fn apply(self) -> nix::Result<()> {
         let limits = [self.memory, self.cpu_s, self.file];
         for (kind, limit) in KINDS.into_iter().zip(limits) {

@@ -20,7 +20,7 @@ use lab_model::LogAssumption;
 use memchr::{memchr, memchr2};
 use std::collections::BTreeMap;
 
-/// The location and unit of the duration among the fields after the agent.
+/// The field after the agent that contains a line's duration, and the unit of the duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duration {
     /// The text before the value in its field, such as `rt=`.
@@ -57,24 +57,27 @@ pub struct Combined {
     /// The location of the durations, or `None` if there are none.
     pub duration: Option<Duration>,
     times: ClfTimes,
-    /// True unless the log contains the unit.
+    /// True if the log does not contain the unit, so the parser checks whether the durations are
+    /// plausible in the unit.
     is_unit_checked: bool,
     check: UnitCheck,
-    /// The number of durations whose form differs from the sample: with a fraction if the sample
-    /// has none, or vice versa.
+    /// The number of durations that have a fraction although the sample's durations have none, or
+    /// vice versa.
     odd: u64,
-    /// The number of lines with a duration, and of those with another number of fields than the
-    /// sample.
+    /// The number of lines with a duration.
     timed: u64,
+    /// The number of lines with a duration whose number of fields differs from most lines of the
+    /// sample.
     moved: u64,
-    /// The number of durations without a unit, although those of the sample contain theirs.
+    /// The number of durations without a unit, if the sample's durations contain their unit.
     unitless: u64,
-    /// The lines that may have durations although those of the sample have none.
+    /// The search for durations in later lines, for a sample without durations.
     late: LateDurations,
 }
 
-/// Lines with more fields than those of a sample without durations: a server began to log the
-/// durations.
+/// The search for durations that a server began to log after the sample.
+///
+/// Only lines with more fields than the sample's lines are searched.
 #[derive(Clone, Debug, Default)]
 struct LateDurations {
     /// The unit that the user specified, in ns.
@@ -89,7 +92,7 @@ struct LateDurations {
     is_found: bool,
 }
 
-/// The parts of a line in which a duration is found.
+/// The parts of a line that the search for late durations needs.
 #[derive(Clone, Debug)]
 struct LateLine {
     time: [u8; 26],
@@ -97,17 +100,19 @@ struct LateLine {
     rest: Vec<u8>,
 }
 
-/// The number of lines in which late durations are searched.
+/// The number of lines that are collected for one attempt to find late durations.
 const LATE_LINES: usize = 32;
-/// One in this many lines is examined if the lines of the sample have fields after the agent, too.
+/// If the sample's lines also have fields after the agent, only one in `LATE_STEP` lines is
+/// searched for late durations.
 const LATE_STEP: u64 = 16;
-/// The maximum number of bytes kept of such a line.
+/// The maximum length of the text after the agent, in bytes. Lines with a longer text are not
+/// searched for late durations.
 const MAX_LATE_LINE: usize = 512;
 /// The maximum number of attempts to find late durations.
 const MAX_LATE_TRIES: u8 = 16;
 
 impl LateDurations {
-    /// Adds a line. Returns the durations once there are enough lines.
+    /// Adds a line. Returns the location of the durations once there are enough lines to find it.
     #[cold]
     fn add(&mut self, fields: &CombinedFields) -> Option<Duration> {
         self.lines_seen += 1;
@@ -153,7 +158,8 @@ impl LateLine {
 }
 
 impl Combined {
-    /// Creates a parser for lines with durations at this location.
+    /// Creates a parser. `duration` is the location of the durations, or `None` if the lines have
+    /// none.
     pub fn new(duration: Option<Duration>) -> Combined {
         let mut combined = Combined {
             duration: None,
@@ -170,7 +176,7 @@ impl Combined {
         combined
     }
 
-    /// Searches later lines for durations, if there are none in the sample.
+    /// Prepares the search for durations in later lines, for a `sample` that has no durations.
     ///
     /// `unit` is the unit that the user specified, in ns.
     pub fn expect_late_durations(&mut self, sample: &[&[u8]], unit: Option<u64>) {
@@ -248,8 +254,8 @@ impl Combined {
         self.entry(&CombinedFields::parse(line, Baseline)?)
     }
 
-    /// Parses the first line of `text`, and returns its entry and its length including the line
-    /// end.
+    /// Parses the first line of `text`. Returns the entry, and the length of the line including the
+    /// line end.
     ///
     /// The search for the line end starts after the fields. Returns `None` if the line is malformed
     /// or incomplete.
@@ -308,7 +314,8 @@ impl Combined {
 }
 
 impl Combined {
-    /// Describes the durations, if they were found after the sample.
+    /// Describes the location and the unit of the durations if they were found only after the
+    /// sample.
     pub fn late_description(&self) -> Option<String> {
         let duration = self.duration.as_ref().filter(|_| self.late.is_found)?;
         Some(duration.description())
@@ -324,7 +331,7 @@ impl Combined {
     }
 }
 
-/// The maximum length of a method.
+/// The maximum length of a method, in bytes.
 const METHOD: usize = 16;
 
 /// Splits a request line into method and target. Any other text becomes the target as a whole.
@@ -489,7 +496,7 @@ impl Duration {
         }
     }
 
-    /// Describes the location and the unit, and states if the unit is assumed.
+    /// Describes the location and the unit, and states whether the unit is assumed.
     pub fn description(&self) -> String {
         let reason = match self.possible.len() {
             0 | 1 if !self.is_bare_number => "",
@@ -498,7 +505,7 @@ impl Duration {
         format!("{}, in {}{reason}", self.words(), unit_name(self.scale))
     }
 
-    /// Returns the duration with the unit that the user specified.
+    /// Returns the same location with the unit that the user specified, in ns.
     pub fn with_unit(mut self, unit: u64) -> Duration {
         self.step = (self.step.saturating_mul(unit) / self.scale).max(1);
         self.scale = unit;
@@ -515,7 +522,7 @@ impl Duration {
         self.index == 0 && self.key.is_empty()
     }
 
-    /// Returns true if the durations of the sample have a fraction.
+    /// Returns true if the sample's durations have a fraction.
     #[inline]
     fn has_fraction(&self) -> bool {
         self.step < self.scale
@@ -571,15 +578,17 @@ impl Duration {
     }
 }
 
-/// The duration of a line.
+/// The duration of a line, and the differences between its form and the form of the sample's
+/// durations.
 #[derive(Clone, Copy, Debug)]
 struct FoundDuration {
     ns: u64,
-    /// True if the duration has a fraction and the sample has none, or vice versa.
+    /// True if the duration has a fraction although the sample's durations have none, or vice
+    /// versa.
     is_odd: bool,
-    /// True if the line has another number of fields than most lines of the sample.
+    /// True if the line's number of fields differs from most lines of the sample.
     is_moved: bool,
-    /// True if the value has no unit and the values of the sample have one.
+    /// True if the value has no unit although the sample's values have one.
     is_unitless: bool,
 }
 
@@ -612,13 +621,14 @@ fn unit_of(word: &[u8]) -> Option<u64> {
     })
 }
 
-/// Parses a duration such as Go's `1m2.5s`, in ns.
+/// Parses a duration such as Go's `1m2.5s`. The result is in ns.
 fn go_duration(value: &[u8]) -> Option<u64> {
     let has_unit = value.last().is_some_and(u8::is_ascii_alphabetic);
     has_unit.then(|| parse_written_duration(std::str::from_utf8(value).ok()?))?
 }
 
-/// Returns the sum of nginx's `$upstream_response_time` for multiple servers, in ns.
+/// Returns the sum of the times that nginx's `$upstream_response_time` lists for multiple servers,
+/// in ns.
 fn list_sum(value: &[u8]) -> Option<u64> {
     is_list(value).then(|| sum_ns(value))?
 }
@@ -687,7 +697,9 @@ const KEYS: [&str; 12] = [
     "upstream_response_time=",
 ];
 
-/// Finds the durations in lines of this format. Returns `None` if the lines have another format.
+/// Finds the durations in lines of this format.
+///
+/// Returns `None` if the lines have another format, and `Some(None)` if they have no durations.
 pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     let parsed: Vec<CombinedFields> = lines
         .iter()
@@ -701,13 +713,15 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
 
 /// Finds the durations in lines of this format.
 ///
-/// Durations that fewer lines have are searched last, because another field can look like them.
+/// The first attempt looks for a field with durations in at least 10 % of the lines. The second
+/// attempt accepts fewer lines. It runs only if the first attempt fails, because a field in few
+/// lines is more likely to look like durations by accident.
 fn duration_of(parsed: &[CombinedFields]) -> Option<Duration> {
     let usual = parsed.len().div_ceil(10);
     duration_in(parsed, usual).or_else(|| duration_in(parsed, MIN_NUMBERS.min(usual)))
 }
 
-/// Finds durations that at least this number of lines have.
+/// Finds durations that at least `min_values` lines have.
 fn duration_in(parsed: &[CombinedFields], min_values: usize) -> Option<Duration> {
     let by_key = KEYS
         .iter()
@@ -756,7 +770,8 @@ fn duration_in(parsed: &[CombinedFields], min_values: usize) -> Option<Duration>
 
 /// Returns the most frequent number of fields among the lines that have the field at `index`.
 ///
-/// Returns `None` if lines have more than two numbers of fields, as if text of any length followed.
+/// Returns `None` if there are more than two different numbers of fields, which suggests that the
+/// lines end with text of any length.
 fn usual_count(counts: &[usize], index: usize) -> Option<usize> {
     let mut tally = BTreeMap::<usize, usize>::new();
     for count in counts.iter().filter(|count| **count > index) {
@@ -867,7 +882,7 @@ fn decimals(value: &[u8]) -> usize {
     memchr(b'.', value).map_or(0, |dot| value.len() - dot - 1)
 }
 
-/// Returns true if the field's value passes the test in at least 90 % of the lines that have one.
+/// Returns true if a field's value passes the test in at least 90 % of the lines that have a value.
 ///
 /// `index` is the index of the field, from 0, among the fields after the agent.
 fn nearly_all_values_match(
@@ -887,7 +902,7 @@ fn nearly_all_values_match(
     all > 0 && such * 10 >= all * 9
 }
 
-/// Returns true for a text that stands for no duration.
+/// Returns true if a field's text, such as `-`, means that the duration is missing.
 fn is_missing(value: &[u8]) -> bool {
     matches!(value, b"" | b"-" | b"-1")
 }
@@ -908,8 +923,9 @@ const NGINX_KEYS: [&[u8]; 5] = [
 
 /// Returns the duration in a field if at least 90 % of the lines have a duration in that field.
 ///
-/// At least `min_values` lines must have one. If the field is certainly a duration, the other lines can also have `-`, which nginx writes if no
-/// upstream server was asked, or no such field.
+/// At least `min_values` lines must have a duration. If the field is certainly a duration, the
+/// other lines can lack the field or have `-` in it, which nginx writes if it contacted no upstream
+/// server.
 fn duration_at(
     lines: &[CombinedFields],
     key: &[u8],
@@ -1033,7 +1049,7 @@ const MIN_DECIMAL_MS: f64 = 0.02;
 /// The fraction of durations below [`MIN_DECIMAL_MS`] that rules out ms as the unit.
 const MIN_SHORT_FRACTION: f64 = 0.02;
 
-/// A duration as it is written in a line.
+/// A field's number, which may be a duration.
 struct WrittenDuration {
     number: f64,
     decimals: u32,
@@ -1209,8 +1225,10 @@ mod tests {
         ));
     }
 
-    /// Returns the durations of the first two lines, in ns, of 20 lines with these texts after the
-    /// agent, and the assumptions. `#` is the number of the line, and `~` a number that goes up and
+    /// Parses 20 lines with `bytes` as the number of bytes and `tail` as the text after the agent.
+    ///
+    /// Returns the durations of the first two lines, in ns, and the assumptions. In both texts, `#`
+    /// stands for a number that increases from line to line, and `~` for a number that goes up and
     /// down.
     fn durations_and_assumptions(
         bytes: &str,

@@ -48,7 +48,7 @@ fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
     })
 }
 
-/// Returns the combined length of the status, as in ` 200 `, and the number of bytes sent.
+/// Returns the combined length of the status, as in ` 200 `, and of the number of bytes sent.
 fn status_and_bytes_length(bytes: &[u8]) -> usize {
     5 + bytes.len()
 }
@@ -94,7 +94,8 @@ fn digits(text: &[u8]) -> Option<u64> {
         .ok()
 }
 
-/// Parses the first field as a whole number. The tests of durations cover other values.
+/// Parses the first field if it is a whole number, and converts it to ns. The tests of durations
+/// cover other values.
 fn duration_ns(rest: &[u8], scale: u64) -> Option<u64> {
     let value = rest.strip_prefix(b" ")?;
     digits(value)?.checked_mul(scale)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Extracts a log format from a line of the server's configuration.
 //!
-//! Source: Apache HTTP Server 2.4, *Configuration Files*, mod_log_config; nginx, the reader of its
-//! configuration file; Tomcat 10, *Access Log Valve*; XML 1.0, *Predefined Entities*.
+//! Source: Apache HTTP Server 2.4, *Configuration Files*, mod_log_config; nginx, `ngx_conf_file.c`;
+//! Tomcat 10, *Access Log Valve*; XML 1.0, *Predefined Entities*.
 
-/// Returns the format of `LogFormat "…" timed`, `CustomLog logs/access_log '…'`,
-/// `log_format timed '…';` or `<Valve pattern="…" />`, or the name of the format of
-/// `CustomLog logs/access_log combined` or `access_log logs/access.log combined;`. Any other text
-/// is the format itself.
+/// Extracts the format from `LogFormat "…" timed`, `CustomLog logs/access_log '…'`,
+/// `log_format timed '…';` or `<Valve pattern="…" />`.
+///
+/// For `CustomLog logs/access_log combined` and `access_log logs/access.log combined;`, returns the
+/// name of the format. Any other text is the format itself.
 pub fn log_format(text: &str) -> String {
     let line = text.trim();
     if line.starts_with('<') || line.starts_with("pattern=") {
@@ -43,7 +44,9 @@ fn joined_strings(words: &[String]) -> String {
 }
 
 /// Splits the arguments of a directive into words, which can be in single or double quotation marks
-/// and contain escapes. The words end before `end`, or with the text.
+/// and contain escapes.
+///
+/// Stops at the character `end`, or at the end of the text.
 fn words(text: &str, end: Option<char>) -> Vec<String> {
     let mut words = Vec::new();
     let mut letters = text.chars().peekable();
@@ -73,9 +76,9 @@ fn words(text: &str, end: Option<char>) -> Vec<String> {
     }
 }
 
-/// Returns the character that a backslash and this letter represent.
+/// Returns the character that a backslash before `letter` represents.
 ///
-/// Other backslashes represent themselves.
+/// Returns `None` if the backslash represents itself.
 fn unescaped(letter: char) -> Option<char> {
     match letter {
         '"' | '\'' | '\\' => Some(letter),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses the default access logs of Envoy and of Istio, which has more fields.
+//! Parses the default access logs of Envoy and Istio. Istio's lines have more fields.
 //!
 //! `[2016-04-15T20:17:00.310Z] "POST /a HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "nsq2http" "cc21d9b0" "host" "tcp://…"`
 //!
@@ -33,7 +33,8 @@ impl Envoy {
 
     /// Parses a line and passes its entry to `sink`.
     ///
-    /// The duration of a TCP connection is not that of a request.
+    /// A line about a TCP connection has no entry, because the connection's duration is not the
+    /// duration of a request.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         match self.parse(line) {
             Some(entry) if entry.target == b"- - -" && entry.status == 0 => {

@@ -4,11 +4,11 @@
 //! Source: the documentation of each producer in [`PRODUCERS`]; OpenTelemetry, *semantic
 //! conventions for HTTP spans* 1.20 and 1.27; Elastic Common Schema 8.
 
-/// The content of a field.
+/// The kind of information that a field of a log contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Time,
-    /// A date without a time of day, next to a time without a date.
+    /// A date without a time of day. Another field contains the time of day.
     Date,
     Method,
     /// The path with its query, or a URL.
@@ -19,7 +19,7 @@ pub enum Role {
     Bytes,
     Agent,
     Duration,
-    /// The ID that a page's line and its queries' lines share.
+    /// The ID that the line of a page shares with the lines of the page's queries.
     Id,
 }
 
@@ -286,16 +286,17 @@ const SUFFIXES: [(&str, u64); 21] = [
 /// A program or library that writes logs and documents the unit of its durations.
 #[derive(Clone, Copy, Debug)]
 pub struct Producer {
-    /// The name in reports.
+    /// The producer's name in reports.
     pub name: &'static str,
     /// Groups of fields that only this producer writes: one field of each group must be present.
     ///
     /// Each field is a full path in the form that [`plain`] returns.
     marks: &'static [&'static [&'static str]],
     /// The field with the producer's durations, as the end of a path in the form that [`plain`]
-    /// returns. Empty means any field; only weak producers use this.
+    /// returns.
     ///
-    /// The field matters because applications may log other durations, too.
+    /// Empty if the durations can be in any field, which is possible only for weak producers. The
+    /// field matters because applications may log other durations, too.
     field: &'static str,
     /// The unit of the producer's durations, in ns.
     pub unit: u64,
@@ -308,8 +309,8 @@ pub struct Producer {
     has_number_marks: bool,
     /// True if dates and times of day in separate fields are in UTC.
     is_in_utc: bool,
-    /// Fields that sound like the duration of a request but cover only a part of it, in the form of
-    /// `field`.
+    /// Fields that sound like the duration of a request but cover only a part of the request. Each
+    /// is written in the same form as `field`.
     partial: &'static [&'static str],
     /// True if other programs write fields with the same names, too.
     ///
@@ -563,25 +564,27 @@ impl Producer {
         PRODUCERS[index].marks.len() == marks.0[index].count_ones() as usize
     }
 
-    /// Returns true if the field at this path contains the producer's durations.
+    /// Returns true if the field at `path` contains the producer's durations.
     pub fn writes(&self, path: &str) -> bool {
         self.field.is_empty() || is_end_of(self.field, path)
     }
 
-    /// Returns true if the field at this path covers only a part of a request.
+    /// Returns true if the field at `path` covers only a part of a request.
     pub fn is_partial(&self, path: &str) -> bool {
         self.partial.iter().any(|field| is_end_of(field, path))
     }
 
-    /// Returns true if the field at this path, in the form that [`plain`] returns, both contains the
-    /// producer's durations and identifies the producer.
+    /// Returns true if the field at `plain_path` both contains the producer's durations and
+    /// identifies the producer.
+    ///
+    /// The path is in the form that [`plain`] returns.
     fn is_identified_by(&self, plain_path: &str) -> bool {
         let is_mark = |group: &&[&str]| group.contains(&plain_path);
         !self.is_weak && self.marks.iter().all(is_mark) && self.writes(plain_path)
     }
 }
 
-/// Returns true if a path ends with this field, which is in the form that [`plain`] returns.
+/// Returns true if `path` ends with `field`, which is in the form that [`plain`] returns.
 fn is_end_of(field: &str, path: &str) -> bool {
     let letters = path.bytes().rev().filter(|b| !matches!(b, b'_' | b'-'));
     let mut letters = letters.map(|b| b.to_ascii_lowercase());
@@ -589,13 +592,14 @@ fn is_end_of(field: &str, path: &str) -> bool {
     has_field && matches!(letters.next(), None | Some(b'.'))
 }
 
-/// The groups of marks found so far: per producer, one bit for each group.
+/// The groups of marks found so far: for each producer, a byte with one bit for each group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks([u8; PRODUCERS.len()]);
 
 impl Marks {
-    /// Returns the marks of a field whose value is a number or, if `is_number` is false, any other
-    /// value.
+    /// Returns the marks that the field at `path` matches.
+    ///
+    /// `is_number` is true if the field's value is a number.
     fn find(path: &str, is_number: bool) -> Marks {
         let mut marks = Marks::default();
         for (producer, marks) in PRODUCERS.iter().zip(&mut marks.0) {
@@ -614,7 +618,7 @@ impl Marks {
         producers.any(|(index, producer)| producer.is_in_utc && Producer::is_marked(index, self))
     }
 
-    /// Adds other marks.
+    /// Adds the marks in `others`.
     pub fn add(&mut self, others: &Marks) {
         for (mine, others) in self.0.iter_mut().zip(&others.0) {
             *mine |= others;
@@ -632,8 +636,9 @@ pub struct FieldMeaning {
     pub unit: Option<u64>,
     /// True if the field is a duration that identifies its producer.
     pub is_own: bool,
-    /// The producer marks of the field if its value is a number, and those if it is not.
+    /// The producer marks that the field matches if its value is a number.
     pub number_marks: Marks,
+    /// The producer marks that the field matches if its value is not a number.
     pub other_marks: Marks,
 }
 
@@ -701,8 +706,8 @@ fn is_in_own_object(role: Role, parents: &[&str]) -> bool {
     parents.last().is_some_and(|parent| own.contains(parent))
 }
 
-/// Returns true if multiple requests can have the ID in a field with this name, because they belong
-/// to one trace or one session.
+/// Returns true if `path` is the name of an ID that multiple requests can share, because they
+/// belong to one trace or one session.
 pub fn is_shared_id(path: &str) -> bool {
     let name = plain(path);
     name.contains("trace") || name.contains("correlation")
@@ -713,7 +718,7 @@ pub fn is_upstream_time(path: &str) -> bool {
     path.ends_with("upstream_response_time")
 }
 
-/// Splits the unit from a duration's name.
+/// Splits a duration's name into the name without the unit, and the unit in ns.
 fn duration_name<'n>(last: &'n str, path: &str) -> (&'n str, Option<u64>) {
     // `duration_s` and `elapsedTimeS`, but not a plural.
     let ending = path.len().checked_sub(2).and_then(|at| path.get(at..));
@@ -734,8 +739,8 @@ fn duration_name<'n>(last: &'n str, path: &str) -> (&'n str, Option<u64>) {
     (last, None)
 }
 
-/// Returns the last name of a path, with the one before it if it is just a unit: `duration_us` of
-/// `transaction.duration.us`.
+/// Returns the last name of a path. If it is just a unit, the result includes the name before it:
+/// `duration_us` for `transaction.duration.us`.
 fn last_name(path: &str) -> String {
     let (before, last) = path.rsplit_once('.').unwrap_or(("", path));
     match last {
@@ -762,7 +767,7 @@ pub fn implies_unit(path: &str) -> bool {
     plain(&last).ends_with("ms") || ["_us", "_ns", "_s"].iter().any(|unit| last.ends_with(unit))
 }
 
-/// Returns the name of a role that `--fields` accepts.
+/// Returns the name of a role in the option `--fields`.
 fn role_name(role: Role) -> &'static str {
     let found = ROLES.iter().find(|(_, known)| *known == role);
     found.map_or("", |(name, _)| name)
@@ -807,7 +812,7 @@ impl FieldMap {
         Ok(FieldMap(pairs))
     }
 
-    /// Returns the fields, each with its role in the form of the option.
+    /// Returns each field with its pair of role and name as in the option, such as `time=ts`.
     pub fn fields(&self) -> impl Iterator<Item = (&str, String)> {
         let pairs = self.0.iter();
         pairs.map(|(role, field)| (field.as_str(), format!("{}={field}", role_name(*role))))
@@ -840,7 +845,7 @@ impl FieldMap {
         meaning
     }
 
-    /// Returns the name of the field with this role.
+    /// Returns the name of the field to which the user assigned `role`.
     pub fn field(&self, role: Role) -> Option<&str> {
         let assigned = self.0.iter().find(|(assigned, _)| *assigned == role);
         assigned.map(|(_, field)| field.as_str())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Recognizes input that is not read, so that the advice fits it.
+//! Recognizes input that benchlab cannot read, so that the advice fits the input.
 //!
 //! Sources: file(1), `magic`; the documentation of each program.
 
@@ -9,12 +9,12 @@ use crate::time::iso;
 use memchr::memmem::find;
 use serde::de::IgnoredAny;
 
-/// The number of bytes in which a prefix of a line is searched.
+/// The maximum length of the text before a line's JSON object or severity, in bytes.
 const MAX_PREFIX: usize = 512;
 /// The minimum number of `key=value` pairs of a line in logfmt.
 const MIN_PAIRS: usize = 3;
 
-/// Input that is not read.
+/// Input that benchlab cannot read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForeignLog {
     /// A compressed file or an archive.
@@ -24,16 +24,16 @@ pub enum ForeignLog {
         /// The command that decompresses a file to standard output.
         command: &'static str,
     },
-    /// Text in UTF-16, as PowerShell redirects it.
+    /// Text in UTF-16, which PowerShell writes when it redirects output.
     Utf16 {
         /// The name of the encoding for `iconv`.
         encoding: &'static str,
     },
     /// The binary journal of systemd.
     Journal,
-    /// JSON with one object per line that is invalid.
+    /// Invalid JSON with one object per line.
     InvalidJson {
-        /// The number of the first invalid line of the sample, from 1.
+        /// The number of the first invalid line in the sample, from 1.
         line: usize,
         /// The position of the error in the line, in bytes from 1.
         column: usize,
@@ -50,7 +50,7 @@ pub enum ForeignLog {
     HaProxyTcp,
     /// The output of `aws logs filter-log-events`.
     CloudWatchEvents,
-    /// PostgreSQL's log of Azure's Single Server, in which the prefix has its own field.
+    /// PostgreSQL's log from Azure's Single Server, which has the prefix in a separate field.
     AzurePostgresql,
     /// A summary of a slow query log.
     SlowLogSummary {
@@ -65,7 +65,7 @@ pub enum ForeignLog {
     MysqlErrors,
     /// The log of MariaDB's audit plugin.
     MariadbAudit,
-    /// PostgreSQL's log in another language.
+    /// PostgreSQL's log in a language other than English.
     TranslatedPostgresql,
     /// A proxy in front of a database.
     DatabaseProxy {
@@ -74,7 +74,7 @@ pub enum ForeignLog {
         /// The name of the database's log to read instead.
         database: &'static str,
     },
-    /// A log of another database.
+    /// A log of a database that benchlab does not support.
     OtherDatabase {
         /// The name of the log.
         name: &'static str,
@@ -405,7 +405,8 @@ fn is_mysql_error(line: &[u8]) -> bool {
     is_level && (is_old || is_day || is_time)
 }
 
-/// Returns true if a line has a time and a severity of PostgreSQL that is not English.
+/// Returns true if a line has a time and a severity that PostgreSQL writes in a language other than
+/// English.
 fn is_translated_postgresql(line: &[u8]) -> bool {
     const SEVERITIES: [&str; 14] = [
         "DZIENNIK",
@@ -509,7 +510,8 @@ mod tests {
     use crate::format::{Hints, find};
     use proptest::prelude::*;
 
-    /// Asserts that the message about an unknown format has some words and no others.
+    /// Asserts that `log` is rejected with a message that contains `words` and no advice for other
+    /// kinds of input.
     fn expect(log: &[u8], words: &[&str]) {
         let shown = String::from_utf8_lossy(log);
         let Err(message) = find(log, &Hints::default()) else {

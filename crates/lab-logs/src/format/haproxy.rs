@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses HAProxy's HTTP log, and recognizes its TCP log and the server's own messages.
+//! Parses HAProxy's HTTP log, and recognizes its TCP log and the messages about HAProxy itself.
 //!
 //! `… haproxy[14389]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- … "GET / HTTP/1.1"`
 //!
@@ -24,7 +24,7 @@ pub struct HaProxy {
     timed: TimedCount,
     /// The number of lines about connections without a request.
     connections: u64,
-    /// The number of other messages of the server.
+    /// The number of HAProxy's other messages.
     messages: u64,
 }
 
@@ -33,7 +33,7 @@ pub struct HaProxy {
 pub enum OtherLine {
     /// A line of the TCP log, or an error before the first request.
     Connection,
-    /// A message of the server itself.
+    /// A message about HAProxy itself.
     Message,
 }
 
@@ -166,8 +166,10 @@ impl OtherLine {
     }
 }
 
-/// Returns true if the first word may be a client's address or the beginning of one, with which
-/// lines about requests begin. Returns true for an empty text.
+/// Returns true if the first word contains only characters of IP addresses, as in a line about a
+/// request, which begins with the client's address.
+///
+/// Returns true for an empty text.
 fn begins_with_address(text: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.' | b'[' | b']');
     let mut word = text
@@ -178,7 +180,7 @@ fn begins_with_address(text: &[u8]) -> bool {
     word.all(is_part)
 }
 
-/// Returns the text behind `haproxy[1]: `.
+/// Returns the text after `haproxy[1]: `.
 fn syslog_text(line: &[u8]) -> Option<&[u8]> {
     let begin = &line[..line.len().min(256)];
     let name = memchr::memmem::find(begin, b"haproxy[")?;

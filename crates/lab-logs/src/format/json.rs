@@ -72,7 +72,7 @@ impl Json {
         kind
     }
 
-    /// Passes the entry of the fields that were read to `sink`.
+    /// Builds an entry from the fields that were read, and passes it to `sink`.
     fn finish(&mut self, sink: &mut impl FnMut(&Entry)) -> LineKind {
         let kind = match self.fields.finish() {
             Some(entry) => {
@@ -108,7 +108,8 @@ fn element(line: &[u8]) -> &[u8] {
     line.strip_suffix(b",").unwrap_or(line).trim_ascii()
 }
 
-/// Reads the fields of a value, with a later element of each array of objects.
+/// Reads the fields of a value. For an array of objects, reads only the object at the index
+/// `element`.
 fn read_element(value: &Element, element: usize, path: &mut String, fields: &mut Structured) {
     match value {
         Element::Object(object) => {
@@ -437,7 +438,7 @@ mod tests {
         );
     }
 
-    /// Reads lines with these values.
+    /// Parses 40 copies of `line`, in which `VALUE` is replaced with each of the `values` in turn.
     ///
     /// Returns the description of the durations, the first duration in ns, and the assumptions.
     fn read_values(line: &str, values: &[&str]) -> (String, u64, Vec<String>) {

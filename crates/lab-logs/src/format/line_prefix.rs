@@ -28,7 +28,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Returns the severity with this name.
+    /// Returns the severity with the name `name`.
     pub fn named(name: &[u8]) -> Option<Severity> {
         Some(match name {
             b"LOG" => Severity::Log,
@@ -104,7 +104,7 @@ pub struct DetectedPrefix {
 pub enum PrefixPiece {
     /// Literal characters.
     Text(Vec<u8>),
-    /// The field for `%` and this letter.
+    /// The field for an escape with this letter: `p` stands for `%p`.
     Escape(u8),
 }
 

@@ -29,7 +29,7 @@ pub struct Lograge {
     others: u64,
     /// The number of lines from Heroku's router.
     routed: u64,
-    /// True if the lines of Heroku's router are the requests, because there are no other lines of
+    /// True if requests are read from the lines of Heroku's router, because no other lines describe
     /// requests.
     reads_router: bool,
 }
@@ -113,7 +113,7 @@ impl Lograge {
         })
     }
 
-    /// Parses a line of Heroku's router. Its duration is `service`.
+    /// Parses a line of Heroku's router. The entry's duration is the value of `service`.
     pub fn parse_routed<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let (head, fields) = line.split_at(field_at(line, b"at=").filter(|_| is_routed(line))?);
         let (_, path) = fields.split_at(find(fields, b" path=\"")? + 7);
@@ -204,8 +204,9 @@ fn behind_error(text: &[u8]) -> &[u8] {
     end.map_or(text, |end| &text[end + 2..])
 }
 
-/// Parses a duration with exactly two decimals, in ns. Fewer decimals mean that the line is cut
-/// off.
+/// Parses a number of milliseconds with exactly two decimals. The result is in ns.
+///
+/// Returns `None` if there are fewer decimals, because the line was cut off.
 fn milliseconds(text: &[u8]) -> Option<u64> {
     let point = memchr::memchr(b'.', text)?;
     (text.len() == point + 3)
@@ -246,7 +247,7 @@ mod tests {
         ))
     }
 
-    /// Heroku Dev Center, *Heroku router log format*.
+    /// The line is from Heroku Dev Center, *Heroku router log format*.
     #[test]
     fn a_log_of_the_router_alone_has_its_requests() {
         let line = r#"2026-05-01T10:00:00.123456+00:00 heroku[router]: at=info method=POST path="/a?b=1" host=x.herokuapp.com request_id=8601b555-0000 fwd="192.0.2.4" dyno=web.1 connect=1ms service=250ms status=503 bytes=1548 protocol=https"#;

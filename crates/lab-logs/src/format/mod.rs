@@ -86,7 +86,7 @@ pub struct Hints {
 #[derive(Clone, Debug)]
 pub struct LogReader {
     kind: FormatKind,
-    /// A description, such as `combined log format, with $request_time, in s`.
+    /// The description of the format, such as `combined log format, with $request_time, in s`.
     pub words: String,
     /// The resolution of the durations, in ns, or `None` if there are no durations.
     step_ns: Option<u64>,
@@ -126,7 +126,7 @@ pub enum WholeLog {
     Monitor,
 }
 
-/// The way to read a log.
+/// The ways of reading a log: line by line, or as a whole.
 #[derive(Clone, Debug)]
 pub enum LogFormat {
     /// A log that is parsed line by line.
@@ -232,7 +232,7 @@ fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
-/// Detects PostgreSQL's log as CSV or JSON.
+/// Detects a PostgreSQL log in CSV or JSON form.
 fn postgresql_records(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = || hints.zone.clone();
     if lines.iter().any(|line| is_csv_head(line)) {
@@ -326,7 +326,7 @@ fn postgresql_reader(words: &str, log: PostgresqlLog) -> LogReader {
 }
 
 impl LogReader {
-    /// Returns true if any of the lines is a request.
+    /// Returns true if any of the lines describes a request.
     fn reads_any(&self, lines: &[&[u8]]) -> bool {
         let mut probe = self.clone();
         let mut lines = lines.iter();
@@ -362,7 +362,7 @@ impl LogReader {
                 }
     }
 
-    /// Returns the last entry of a line that is parsed on its own.
+    /// Parses one line without changing this reader, and returns the line's last entry.
     fn last_entry(&self, line: &[u8]) -> Option<LastEntry> {
         let mut found = None;
         self.clone().line(line, &mut |entry: &Entry| {
@@ -399,10 +399,10 @@ impl LogReader {
         give_entry(entry, line, sink)
     }
 
-    /// Parses the first line of `text`, and returns its entry and its length including the line
-    /// end.
+    /// Parses the first line of `text`. Returns the entry, and the length of the line including the
+    /// line end.
     ///
-    /// Returns `None` if the line must be parsed on its own.
+    /// Returns `None` if the line must be passed to [`LogReader::line`] instead.
     #[inline(always)]
     pub(crate) fn line_ahead<'a>(
         &mut self,
@@ -454,7 +454,8 @@ impl LogReader {
         )
     }
 
-    /// Returns the description, including what later lines show.
+    /// Returns the description of the format, with the durations if they were found only after the
+    /// sample.
     pub(crate) fn description(&self) -> String {
         let late = match &self.kind {
             FormatKind::Combined(combined) => combined.late_description(),
@@ -612,7 +613,7 @@ fn zone_assumptions(zone: &Zone) -> Vec<LogAssumption> {
     repeated.into_iter().chain(skipped).collect()
 }
 
-/// The content of an entry.
+/// A copy of the last entry of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LastEntry {
     duration_ns: Option<u64>,
@@ -622,7 +623,7 @@ struct LastEntry {
     texts: [Vec<u8>; 4],
 }
 
-/// Returns advice about skipped lines of connections.
+/// Returns advice about skipped lines, which describe connections without a request.
 fn connection_advice(lines: u64) -> Vec<LogAdvice> {
     let advice = (lines > 0).then_some(LogAdvice::ConnectionLines { lines });
     advice.into_iter().collect()

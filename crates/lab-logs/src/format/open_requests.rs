@@ -9,9 +9,11 @@ use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 
-/// The maximum number of unfinished requests, and of remembered ended requests.
+/// The maximum number of unfinished requests. The same maximum applies to the ended requests that
+/// are remembered.
 const MAX_REQUESTS: usize = 10_000;
-/// The maximum number of lines without an end that belong to one request, if they have no ID.
+/// The maximum number of lines without an end that are attributed to one request, if they have no
+/// ID.
 const MAX_LINES: u64 = 30;
 
 /// A request whose end may be in a later line.
@@ -33,7 +35,8 @@ pub struct OpenRequest {
     pub bytes: u64,
     /// The number of lines that describe the beginning of the request.
     lines: u32,
-    /// True if it may be a request that has ended, so that it counts only if it ends again.
+    /// True if the line may repeat a request that has already ended. In that case, the request
+    /// counts only if another line ends it.
     pub is_repeated: bool,
 }
 
@@ -74,12 +77,12 @@ impl OpenRequest {
 /// The requests whose end may be in a later line, and the requests that have just ended.
 #[derive(Clone, Debug, Default)]
 pub struct OpenRequests {
-    /// The sequence numbers of the requests of each ID, in the order in which the requests began.
+    /// The sequence numbers of the requests with each ID, in the order in which the requests began.
     numbers: HashMap<String, Vec<u64>, RandomState>,
     requests: BTreeMap<u64, OpenRequest>,
     next: u64,
     ended: RecentKeys,
-    /// The number of requests whose end fits multiple unfinished requests.
+    /// The number of lines that end a request and fit multiple unfinished requests.
     pub ambiguous: u64,
 }
 
@@ -108,10 +111,10 @@ impl OpenRequests {
         self.next += 1;
     }
 
-    /// Removes and returns the request that a line with this ID and target ends.
+    /// Removes and returns the unfinished request that a line with the given ID and target ends.
     ///
-    /// `target` is empty if the line contains none. If `is_shared` is true, a different target means
-    /// a different request.
+    /// `target` is empty if the line contains none. If `is_shared` is true, a different target
+    /// means a different request.
     pub fn take(&mut self, id: &str, target: &[u8], is_shared: bool) -> Option<OpenRequest> {
         let numbers = self.numbers.get_mut(id)?;
         let has_path = |number: &u64| {
@@ -140,7 +143,7 @@ impl OpenRequests {
         Some(request)
     }
 
-    /// Removes and returns the oldest request if there are too many.
+    /// Removes and returns the oldest request if there are more than `MAX_REQUESTS`.
     pub fn excess(&mut self) -> Option<OpenRequest> {
         (self.requests.len() > MAX_REQUESTS)
             .then(|| self.oldest())
@@ -169,13 +172,13 @@ impl OpenRequests {
         self.ended.add((id, path(target)));
     }
 
-    /// Returns true if a request with this ID and path has ended recently.
+    /// Returns true if a request with the given ID and path has ended recently.
     pub fn has_ended(&self, id: &str, target: &[u8]) -> bool {
         self.ended.contains((id, path(target)))
     }
 }
 
-/// The hashes of recent keys.
+/// The hashes of the most recently added keys.
 #[derive(Clone, Debug, Default)]
 struct RecentKeys {
     random: RandomState,
@@ -202,18 +205,18 @@ impl RecentKeys {
     }
 }
 
-/// Lines with a path, but without an ID, a status and a duration.
+/// A count of lines with a path, but without an ID, a status and a duration.
 ///
-/// They belong to a request whose end is in a later line with the same path, if there is such a
-/// line.
+/// Such a line belongs to a request that ends in a later line with the same path, if there is such
+/// a later line.
 #[derive(Clone, Debug, Default)]
 pub struct PathLines {
     random: RandomState,
-    /// The number of lines without an end by the hash of their method and path.
+    /// The number of lines whose request has not ended, by the hash of the lines' method and path.
     open: HashMap<u64, u64, RandomState>,
-    /// The number of lines.
+    /// The number of counted lines.
     pub all: u64,
-    /// The number of lines without an end so far.
+    /// The number of counted lines whose request has not ended so far.
     pub unmatched: u64,
 }
 
@@ -222,7 +225,7 @@ impl PathLines {
         self.random.hash_one((entry.method, path(entry.target)))
     }
 
-    /// Counts a line.
+    /// Counts a line without an end.
     pub fn add(&mut self, entry: &Entry) {
         self.all += 1;
         self.unmatched += 1;

@@ -2,7 +2,8 @@
 //! Parses spans that the OpenTelemetry Collector's file exporter or Java's
 //! `OtlpJsonLoggingSpanExporter` writes, one batch on each line.
 //!
-//! Server spans are pages. Client spans of databases are queries of these pages.
+//! Each server span becomes a page. Each client span of a database becomes a query of the page that
+//! ran the query.
 //!
 //! Source: OpenTelemetry Protocol 1.5, *JSON Protobuf encoding*; *semantic conventions* for HTTP,
 //! RPC and database spans 1.20 (`http.method`, `db.statement`), 1.27 (`http.request.method`,
@@ -71,21 +72,23 @@ const SYSTEM: [&str; 2] = ["db.system.name", "db.system"];
 pub struct Otlp {
     /// The time zone for determining a request's hour of the day.
     pub zone: Zone,
-    /// The number of spans of servers.
+    /// The number of server spans.
     servers: u64,
-    /// The number of spans of servers and of databases that have no start, no end, or an end before
-    /// the start.
+    /// The number of server and database spans that have no start, no end, or an end before the
+    /// start.
     untimed: u64,
     /// The number of spans that process messages.
     consumers: u64,
-    /// The number of other client spans.
+    /// The number of client spans that are not queries of a database.
     clients: u64,
     /// The number of all other spans.
     others: u64,
 }
 
-/// A batch of spans: in `resource_spans` for multiple resources, or in `resource` and
-/// `scope_spans` for one.
+/// A batch of spans.
+///
+/// The spans of multiple resources are in `resource_spans`. The spans of a single resource are in
+/// `resource` and `scope_spans`.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Batch {
@@ -175,7 +178,7 @@ impl Span {
         }
     }
 
-    /// Returns the start in ns since 1970.
+    /// Returns the start time in ns since 1970.
     fn start_ns(&self) -> Option<u64> {
         integer(&self.start_time_unix_nano).filter(|ns| *ns > 0)
     }
@@ -188,7 +191,8 @@ impl Span {
         integer(&self.status["code"]) == Some(2) || self.status["code"] == "STATUS_CODE_ERROR"
     }
 
-    /// Returns the path of a request: that of an attribute, the RPC's method, or the span's name.
+    /// Returns the path of a request: the value of an attribute, the RPC's method, or the span's
+    /// name.
     fn target(&self) -> String {
         const PATHS: [&str; 5] = [
             "http.route",
@@ -217,7 +221,7 @@ impl Span {
     }
 }
 
-/// Returns true for a word such as `GET`.
+/// Returns true if a word looks like an HTTP method, such as `GET`.
 fn is_method(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase())
 }
@@ -332,7 +336,7 @@ impl Otlp {
     }
 }
 
-/// Passes the entry of a database's span to `sink`.
+/// Passes the entry of a database span to `sink`.
 fn give_query(span: &Span, statement: Option<&str>, entry: Entry, sink: &mut impl FnMut(&Entry)) {
     let system = text(&span.attributes, &SYSTEM).unwrap_or("");
     let name = match statement {
@@ -353,7 +357,7 @@ fn give_query(span: &Span, statement: Option<&str>, entry: Entry, sink: &mut imp
     });
 }
 
-/// Passes the entry of a server's span to `sink`.
+/// Passes the entry of a server span to `sink`.
 fn give_request(span: &Span, entry: Entry, sink: &mut impl FnMut(&Entry)) {
     const STATUS: [&str; 2] = ["http.response.status_code", "http.status_code"];
     const BYTES: [&str; 2] = ["http.response.body.size", "http.response_content_length"];
@@ -394,8 +398,10 @@ fn query_name(span: &Span, statement: &str, system: &str) -> Option<String> {
     Some(name_without_text(span, Some(statement), system))
 }
 
-/// Returns a name for a query: the system with the operation and the collection, or with the span's
-/// name.
+/// Returns a name for a query.
+///
+/// The name consists of the database system and either the operation and the collection or the
+/// span's name.
 fn name_without_text(span: &Span, statement: Option<&str>, system: &str) -> String {
     let attributes = &span.attributes;
     let operation = text(attributes, &["db.operation.name", "db.operation"]);
@@ -427,7 +433,7 @@ fn name_without_text(span: &Span, statement: Option<&str>, system: &str) -> Stri
     words.join(" ")
 }
 
-/// Returns the value of the first of these attributes that is present.
+/// Returns the value of the first attribute in `keys` that is present.
 fn attribute<'a>(attributes: &'a [Attribute], keys: &[&str]) -> Option<&'a Value> {
     let of = |key: &&str| attributes.iter().find(|a| a.key == *key);
     keys.iter().find_map(of).map(|attribute| &attribute.value)
@@ -522,14 +528,14 @@ mod tests {
         }
     }
 
-    /// Returns a batch with one span of this kind, with a duration of 50 ms.
+    /// Returns a batch with one span that takes 50 ms.
     fn batch(name: &str, kind: u8, attributes: &str) -> String {
         format!(
             r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{{"traceId":"1","name":"{name}","kind":{kind},"startTimeUnixNano":"1777629600000000000","endTimeUnixNano":"1777629600050000000","attributes":{attributes}}}]}}]}}]}}"#
         )
     }
 
-    /// Returns attributes with texts.
+    /// Returns the JSON of attributes with string values.
     fn attributes(pairs: &[(&str, &str)]) -> String {
         let pairs = pairs.iter().map(|(key, value)| {
             format!(r#"{{"key":"{key}","value":{{"stringValue":"{value}"}}}}"#)

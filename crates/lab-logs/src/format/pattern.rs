@@ -2,9 +2,10 @@
 //! Parses lines by a format in the server's configuration syntax: Apache's and Tomcat's `%h … %D`,
 //! nginx's `$remote_addr …`.
 //!
-//! A field extends to the literal text that follows it. If the field's value may contain that text,
-//! too, later occurrences are tried until all fields have valid values and the last one ends with
-//! the line. Only a line without such values may have more fields than the format.
+//! A field extends to the literal text that follows it in the format. If the field's value also
+//! contains that text, later occurrences are tried until all fields have valid values and the last
+//! value ends with the line. Only if no such values exist may the line have more fields than the
+//! format.
 //!
 //! Source: Apache HTTP Server 2.4, mod_log_config, mod_logio; Tomcat 10, AccessLogValve; Jetty 12,
 //! CustomRequestLog; Undertow 2, AccessLogHandler; nginx, ngx_http_log_module,
@@ -23,7 +24,7 @@ use memchr::memchr;
 use memchr::memmem::Finder;
 use std::collections::HashSet;
 
-/// The maximum number of positions tried per line and [`SearchRules`].
+/// The maximum number of positions that are tried in a line for each [`SearchRules`].
 const MAX_TRIES: usize = 2_000;
 
 /// Units that the text next to `%D` can state.
@@ -66,10 +67,13 @@ enum PatternField {
     /// `10/Oct/2000:13:55:36 -0700`, optionally in its own brackets.
     Clf,
     Iso,
-    /// The time since 1970, with or without a fraction. The number is the units per second: 1, 10^3
-    /// or 10^6.
+    /// The time since 1970, with or without a fraction.
+    ///
+    /// The number is the number of units per second: 1, 10^3 or 10^6.
     Epoch(u64),
-    /// The fraction of a second. The number is the units per second: 10^3 or 10^6.
+    /// The fraction of a second.
+    ///
+    /// The number is the number of units per second: 10^3 or 10^6.
     Fraction(u64),
     Formatted(TimeFormat),
     /// Method, target and protocol.
@@ -79,7 +83,9 @@ enum PatternField {
     /// Empty, or `?` and the query.
     Query,
     Status,
-    /// The number of bytes sent, with a rank: the body (0) is preferred over other counts.
+    /// The number of bytes sent.
+    ///
+    /// The number is a rank: the size of the body (rank 0) is preferred over other counts.
     Bytes(u8),
     Agent,
     /// The ID that a request and its statements share.
@@ -87,40 +93,43 @@ enum PatternField {
     Duration {
         /// The number of nanoseconds per unit of the logged duration.
         scale: u64,
-        /// The resolution of the logged duration, in ns. It is finer if the value has more digits
-        /// after the decimal point.
+        /// The resolution of the logged duration, in ns.
+        ///
+        /// A value with more digits after the decimal point has a finer resolution.
         step: u64,
         basis: UnitBasis,
     },
     /// The bytes that Apache received, or the name of a Tomcat or Undertow thread.
     BytesOrThread,
-    /// The response times of all upstream servers.
+    /// The sum of the response times of all upstream servers.
     UpstreamTime,
     /// A value for each upstream server, separated by `, ` or ` : `.
     UpstreamList,
 }
 
-/// The reason why a duration has its unit.
+/// The source of a duration's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnitBasis {
     /// The server or the user defines the unit.
     Defined,
     /// The text next to the field states the unit, as in `(%D ms)`.
     Stated,
-    /// The unit is assumed to be the unit of Apache. Other servers write this field in a different
-    /// unit.
+    /// The unit is assumed to be Apache's unit, although other servers write this field in a
+    /// different unit.
     Assumed,
 }
 
 /// A field of a format.
 #[derive(Clone, Debug)]
 struct FormatField {
-    /// The literal text between the previous field and this one.
+    /// The literal text between the previous field and this field.
     before: String,
     /// The field as the format names it.
     name: String,
     field: PatternField,
-    /// The preference among equal fields after an internal redirect. The lowest rank is used.
+    /// The rank of the field if the format contains the same field more than once.
+    ///
+    /// After an internal redirect, the values of the fields differ, and the lowest rank is used.
     rank: u8,
 }
 
@@ -133,7 +142,7 @@ struct PatternPiece {
     terminator: Finder<'static>,
     /// True if the field is in quotation marks. Quotation marks within it are written as `\"`.
     is_quoted: bool,
-    /// True unless an equal field with a lower rank is used instead.
+    /// True unless the same field with a lower rank is used instead.
     is_used: bool,
 }
 
@@ -155,22 +164,23 @@ pub struct Pattern {
     has_more_fields: bool,
     /// True if hours are from 1 to 12 without AM or PM.
     lacks_half_day: bool,
-    /// The number of requests, of those in lines with more fields than the format, and of those with
-    /// a duration.
+    /// The number of requests.
     requests: u64,
+    /// The number of requests in lines with more fields than the format.
     longer: u64,
+    /// The count of requests with and without a duration.
     timed: TimedCount,
-    /// The field of the durations, as in the format.
+    /// The field that contains the durations, as written in the format.
     duration_name: Option<String>,
-    /// The unit of %D that the user specified, in ns.
+    /// The unit of `%D` that the user specified, in ns.
     given_unit: Option<u64>,
     /// True if the format or a line shows a sign of Tomcat or Undertow, whose `%D` can be in ms.
     has_java_marks: bool,
-    /// The durations whose unit the server does not define.
+    /// The check of the durations whose unit the server does not define.
     check: UnitCheck,
-    /// The number of durations whose unit the server does not define, and the number of zeros among
-    /// them.
+    /// The number of durations whose unit the server does not define.
     checked: u64,
+    /// The number of durations among `checked` that are zero.
     zeros: u64,
     /// The number of lines in which another duration contradicts the assumed unit.
     contradictions: u64,
@@ -183,7 +193,7 @@ pub struct Pattern {
 /// The durations of one line.
 #[derive(Clone, Copy, Debug, Default)]
 struct LineDurations {
-    /// The finest duration with a known unit.
+    /// The duration with the finest resolution among the durations with a known unit.
     known: Option<LineDuration>,
     /// The duration with an assumed unit.
     assumed: Option<LineDuration>,
@@ -194,19 +204,19 @@ struct LineDuration {
     ns: u64,
     /// The resolution, in ns.
     step: u64,
-    /// True if the resolution is finer than that of the field.
+    /// True if the value has a finer resolution than the field's usual resolution.
     is_finer: bool,
     basis: UnitBasis,
 }
 
-/// The rules by which the values of a line are searched.
+/// The rules for finding the values in a line.
 #[derive(Clone, Copy, Debug)]
 struct SearchRules {
     /// True if quotation marks within a quoted string are written as `\"`.
     has_escapes: bool,
     /// True if unquoted strings can contain blanks.
     has_blanks: bool,
-    /// True if fields that the format does not name may follow.
+    /// True if more fields may follow the fields of the format.
     has_more_fields: bool,
 }
 
@@ -220,12 +230,13 @@ impl SearchRules {
     }
 }
 
-/// The rules in the order in which they are tried: the form that servers write, then blanks in fields
-/// that clients control, then quotation marks without escapes.
+/// The rules in the order in which they are tried: first the form that servers write, then blanks
+/// in fields that clients control, then quotation marks without escapes.
 ///
-/// A client can write any text into its fields. If that text could end the format's fields earlier
-/// than the line, the client could choose a duration or status. So all values must end with the line
-/// in one of these forms before more fields are allowed.
+/// A client can write any text into the fields that it controls. If that text could end the
+/// format's fields before the end of the line, the client could choose a duration or status.
+/// Therefore, all forms are first tried on the condition that the last value ends with the line.
+/// Only then are more fields allowed.
 const RULES: [SearchRules; 6] = [
     SearchRules::new(true, false, false),
     SearchRules::new(true, true, false),
@@ -517,7 +528,7 @@ impl Pattern {
         Some(entry)
     }
 
-    /// Finds the values of a line, and returns the rules that it follows.
+    /// Finds the values of a line, and returns the rules that the line follows.
     fn find_values(&mut self, line: &[u8]) -> Option<SearchRules> {
         let begin = line
             .starts_with(&self.before)
@@ -651,9 +662,9 @@ impl Pattern {
     }
 }
 
-/// Parses a time since 1970, in seconds.
+/// Parses a time since 1970. The result is in seconds.
 ///
-/// A time that is not between 2001 and 2099 in the unit of the format is in another unit: nginx
+/// If the time is not between 2001 and 2099 in the unit of the format, other units are tried: nginx
 /// modules and other servers write ms where the format says s. Returns `None` if no unit fits.
 fn epoch_s(value: &[u8], scale: u64) -> Option<i64> {
     let end = memchr(b'.', value).unwrap_or(value.len());
@@ -665,7 +676,9 @@ fn epoch_s(value: &[u8], scale: u64) -> Option<i64> {
 }
 
 impl LineDurations {
-    /// Adds a duration. Among durations with a known unit, the finer one wins.
+    /// Adds a duration.
+    ///
+    /// Keeps only one duration with a known unit: the one with the finest resolution.
     fn add(&mut self, value: &[u8], scale: u64, step: u64, basis: UnitBasis) {
         let Some(ns) = scaled(value, scale) else {
             return;
@@ -704,8 +717,9 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Finds the values, starting with this piece. Returns false if the rest of the line does not
-    /// match.
+    /// Finds the values from the piece at `index`, whose value begins at `begin`.
+    ///
+    /// Returns false if the rest of the line does not match.
     fn find(&mut self, index: usize, begin: usize) -> bool {
         if index > self.deepest.0 {
             self.deepest = (index, begin);
@@ -735,14 +749,14 @@ impl Search<'_> {
         is_found
     }
 
-    /// Returns true if the format's fields may end here.
+    /// Returns true if the last field of the format may end at `at`.
     fn is_end(&self, at: usize) -> bool {
         let rest = &self.line[at..];
         let is_blank = |b: &u8| matches!(b, b' ' | b'\t');
         rest.iter().all(is_blank) || self.rules.has_more_fields && is_blank(&rest[0])
     }
 
-    /// Finds the values, starting with a piece that has no text after it.
+    /// Finds the values from a piece that has no literal text after it.
     fn find_open(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let max = if piece.field.is_word() {
@@ -760,7 +774,7 @@ impl Search<'_> {
         }
     }
 
-    /// Finds the values, starting with a piece that ends at the first quotation mark without a `\`.
+    /// Finds the values from a piece that ends at the first quotation mark without a `\`.
     fn find_quoted(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let mut marks = memchr::memchr_iter(b'"', rest);
@@ -770,7 +784,7 @@ impl Search<'_> {
             .is_some_and(|end| self.go_on(index, begin, end))
     }
 
-    /// Finds the values, starting with a piece that ends at its terminator.
+    /// Finds the values from a piece that ends at its terminator.
     fn find_terminated(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let is_list = piece.field == PatternField::UpstreamList;
@@ -795,7 +809,7 @@ impl Search<'_> {
         false
     }
 
-    /// Finds the values, starting with a piece whose values are self-delimiting.
+    /// Finds the values from a piece whose values are self-delimiting.
     fn find_of_length(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let Some(end) = piece.field.length(rest) else {
@@ -815,7 +829,7 @@ impl Search<'_> {
         piece.field.can_be_empty() && is_end(end) && self.go_on(index, begin, end)
     }
 
-    /// Accepts a value of this length, and searches the remaining pieces.
+    /// Accepts a value with `length` bytes, and finds the values of the remaining pieces.
     fn go_on(&mut self, index: usize, begin: usize, length: usize) -> bool {
         self.tries = self.tries.saturating_sub(1);
         self.spans[index] = (begin, begin + length);
@@ -854,7 +868,7 @@ impl PatternField {
         !self.has_length() && !self.is_word() && *self != PatternField::UpstreamList
     }
 
-    /// Returns true if a server may write nothing or `-`.
+    /// Returns true if a server may write nothing or `-` instead of the field's value.
     fn can_be_empty(&self) -> bool {
         !matches!(
             self,
@@ -921,7 +935,7 @@ impl PatternField {
     }
 }
 
-/// Returns the rank of a field among equal fields.
+/// Returns the rank of a field among the same fields with other modifiers.
 ///
 /// mod_log_config: after an internal redirect, `>` is the final request, whose response the client
 /// receives, and `<` is the original request.
@@ -935,7 +949,9 @@ fn redirect_rank(field: &str) -> u8 {
     }
 }
 
-/// Sets the units that the text next to durations states. `end` is the text after the last field.
+/// Sets the units of the durations whose unit the text next to the field states.
+///
+/// `end` is the text after the last field.
 fn state_units(fields: &mut [FormatField], end: &str) {
     for index in 0..fields.len() {
         let after = fields.get(index + 1).map_or(end, |next| &next.before);
@@ -1010,7 +1026,7 @@ const fn duration(scale: u64, step: u64) -> PatternField {
     }
 }
 
-/// Evidence for Java servers in a `LogFormat`: Tomcat and Undertow use fields that Apache lacks.
+/// Signs of a Java server in a `LogFormat`: Tomcat and Undertow use fields that Apache lacks.
 #[derive(Clone, Copy, Debug, Default)]
 struct JavaMarks {
     /// True if there is a field that Apache does not support.
@@ -1018,7 +1034,7 @@ struct JavaMarks {
     /// True if the format contains `%s`. Most Apache formats use `%>s`. `%S` means bytes in Apache
     /// and a session in Tomcat.
     has_status: bool,
-    /// True for `%>s` or `%<s`.
+    /// True if the format contains a field with `>` or `<`, such as `%>s`.
     has_request_choice: bool,
 }
 
@@ -1047,7 +1063,7 @@ impl JavaMarks {
     }
 }
 
-/// Splits Undertow's `i,User-Agent` into the kind of the value and its name.
+/// Splits Undertow's `i,User-Agent` into the letter of its kind and the name.
 fn undertow_name(name: &str) -> Option<(u8, &str)> {
     let (kind, name) = name.split_once(',')?;
     match kind.as_bytes() {
@@ -1056,11 +1072,13 @@ fn undertow_name(name: &str) -> Option<(u8, &str)> {
     }
 }
 
-/// The fields that take no name. A name before one of these letters is an attribute of Undertow, and
-/// the letter begins a text: `%{RESPONSE_TIME}ms`.
+/// The fields that take no name.
+///
+/// If a name precedes one of these letters, the name is an attribute of Undertow and the letter is
+/// the beginning of literal text: `%{RESPONSE_TIME}ms`.
 const NAMELESS: &[u8] = b"bBDHklmqRUvVX";
 
-/// Returns the field of one of Undertow's attributes, such as `%{RESPONSE_TIME}`.
+/// Returns the field of an attribute of Undertow, such as `%{RESPONSE_TIME}`.
 ///
 /// Returns `None` if the name belongs to the letter after it, as in `%{UNIQUE_ID}e`.
 fn undertow_attribute(name: &str, letter: u8) -> Option<PatternField> {
@@ -1081,9 +1099,9 @@ fn undertow_attribute(name: &str, letter: u8) -> Option<PatternField> {
     })
 }
 
-/// Parses one of Gunicorn's fields, such as `%(h)s`, at the beginning of `text`.
+/// Parses a field of Gunicorn's format, such as `%(h)s`, at the beginning of `text`.
 ///
-/// Returns the field and its length.
+/// Returns the field and the length of its text in the format.
 fn gunicorn(text: &str) -> Result<(PatternField, usize), String> {
     let error = || format!("{text:?} is not a field of Gunicorn's access_log_format");
     let end = text.find(")s").ok_or_else(error)?;
@@ -1105,7 +1123,9 @@ fn gunicorn(text: &str) -> Result<(PatternField, usize), String> {
     Ok((field, end + 2))
 }
 
-/// Parses a `%` field at the beginning of `text`. Returns the field and its length.
+/// Parses a `%` field at the beginning of `text`.
+///
+/// Returns the field and the length of its text in the format.
 fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String> {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -1209,7 +1229,8 @@ fn apache_time(format: &str) -> Result<PatternField, String> {
     })
 }
 
-/// Returns the time format without `begin:` or `end:`, or `None` for one of Apache's keywords.
+/// Returns the time format without `begin:` or `end:`, or `None` if the format is a keyword of
+/// Apache.
 fn format_of_time(format: &str) -> Option<&str> {
     const WORDS: [&str; 8] = [
         "",
@@ -1231,7 +1252,9 @@ fn without_moment(format: &str) -> &str {
         .unwrap_or(format)
 }
 
-/// Parses a `$` variable at the beginning of `text`. Returns the field and its length.
+/// Parses a `$` variable at the beginning of `text`.
+///
+/// Returns the field and the length of its text in the format.
 fn nginx(text: &str) -> Result<(PatternField, usize), String> {
     let braced = text.as_bytes().get(1) == Some(&b'{');
     let start = if braced { 2 } else { 1 };

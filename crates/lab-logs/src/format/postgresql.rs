@@ -27,13 +27,13 @@ use std::collections::HashMap;
 
 /// The maximum stored length of a message, in bytes.
 const MAX_MESSAGE: usize = 16 << 20;
-/// The maximum number of open syslog messages, whose remaining pieces may still follow.
+/// The maximum number of open messages, whose remaining lines or pieces may still follow.
 const MAX_PARTS: usize = 1_000;
 /// The maximum total size of the open messages, in bytes.
 const MAX_PART_BYTES: usize = 64 << 20;
 /// The maximum time by which messages of different processes can be out of order, in seconds.
 const UNORDERED_S: i64 = 60;
-/// The number of fields in a CSV line since PostgreSQL 8.3. Later versions append more fields.
+/// The number of fields in a CSV record since PostgreSQL 8.3. Later versions append more fields.
 const MIN_FIELDS: usize = 22;
 const TIME: usize = 0;
 const PROCESS: usize = 3;
@@ -55,7 +55,7 @@ pub struct PostgresqlLog {
     sessions: Sessions,
 }
 
-/// The encoding of messages.
+/// The encoding of the log's messages.
 #[derive(Clone, Debug)]
 enum Encoding {
     /// `log_destination = stderr` or `syslog`.
@@ -77,8 +77,7 @@ struct OpenMessage {
     application: Vec<u8>,
     tag: Option<LineTag>,
     text: Vec<u8>,
-    /// The sequence number of a message that arrives in pieces. Messages are numbered in the order
-    /// of their first pieces.
+    /// The sequence number of the message, in the order in which the messages began.
     number: u64,
 }
 
@@ -86,19 +85,19 @@ struct OpenMessage {
 #[derive(Clone, Debug)]
 struct TextMessages {
     prefix: LinePrefix,
-    /// The text before the time of each head, if it is always the same.
+    /// The text before the time in each head, or `None` if that text varies.
     before_time: Option<Vec<u8>>,
     /// True if the second and later lines of a message begin with a tab, as PostgreSQL writes them.
     has_tabs: bool,
     docker: DockerLines,
-    /// The open message of each container or, in syslog, of each process. Their pieces may be
-    /// interleaved.
+    /// The open message of each container or, in syslog, of each process. The lines of different
+    /// messages may be interleaved.
     parts: HashMap<Vec<u8>, OpenMessage>,
     /// The total size of the open messages' text, in bytes.
     part_bytes: usize,
-    /// The number of messages that began in pieces.
+    /// The number of messages that have begun so far.
     begun: u64,
-    /// True if the times of syslog have no year, and messages have no other time.
+    /// True if any message has only the time that syslog wrote, which has no year.
     has_yearless_times: bool,
 }
 
@@ -117,8 +116,9 @@ impl OpenMessage {
         self.text.extend(&text[..text.len().min(room)]);
     }
 
-    /// Finishes the message and passes its statements to `sink`. Returns false if its duration is
-    /// malformed.
+    /// Finishes the message and passes its statements to `sink`.
+    ///
+    /// Returns false if the duration in the message is malformed.
     fn end(&mut self, sessions: &mut Sessions, sink: &mut impl FnMut(&Entry)) -> bool {
         let process = self.process.as_deref();
         let is_read = match self.tag.take() {
@@ -203,10 +203,10 @@ impl PostgresqlLog {
         }
     }
 
-    /// Returns true if another file, whose first lines are `begin`, is the next file of this log.
+    /// Returns true if this parser must also read another file, whose first lines are `begin`.
     ///
-    /// A file is the next file if it has the same format and begins when this file ended. This
-    /// parser then reads the next file. Otherwise, `next` reads the other file.
+    /// That file continues this log if it has the same format and does not begin more than
+    /// `UNORDERED_S` before this file ended. Otherwise, `next` reads the other file.
     pub fn continue_with(&mut self, next: &PostgresqlLog, begin: &[u8]) -> bool {
         let is_same = match (&self.encoding, &next.encoding) {
             (Encoding::Text(before), Encoding::Text(next))
@@ -228,7 +228,7 @@ impl PostgresqlLog {
         is_same && is_next
     }
 
-    /// Returns the time of the last message, complete or not, in seconds since 1970.
+    /// Returns the time of the last message, including incomplete messages, in seconds since 1970.
     fn last_s(&self) -> Option<i64> {
         let open_s = match &self.encoding {
             Encoding::Text(messages) | Encoding::Wrapped(messages) => {
@@ -240,7 +240,7 @@ impl PostgresqlLog {
         self.sessions.last_s().max(open_s)
     }
 
-    /// Returns the time of the first message in these lines, in seconds since 1970.
+    /// Returns the time of the first message in the lines of `begin`, in seconds since 1970.
     fn first_s(&self, begin: &[u8]) -> Option<i64> {
         let mut probe = self.clone();
         begin.split(|b| *b == b'\n').find_map(|line| {
@@ -283,7 +283,8 @@ impl PostgresqlLog {
         assumptions
     }
 
-    /// Returns advice on how zones were interpreted, and on settings that make the server log more.
+    /// Returns advice on the time zones that were assumed, and on settings that make the server log
+    /// more.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let texts = match &self.encoding {
             Encoding::Text(messages) | Encoding::Wrapped(messages) => Some(messages),
@@ -305,9 +306,10 @@ impl PostgresqlLog {
     }
 }
 
-/// Returns true if two detected prefixes find the same times and processes in these lines.
+/// Returns true if two detected prefixes find the same times and processes in the lines of `begin`.
 ///
-/// The prefixes can differ because a short file shows less.
+/// The detected prefixes of two files of one log can differ, because a short file has fewer lines
+/// to learn from.
 fn has_same_processes(before: &LinePrefix, next: &LinePrefix, begin: &[u8]) -> bool {
     let are_detected = [before, next]
         .iter()
@@ -349,7 +351,7 @@ fn resolve(time: HeadTime, zones: &mut ZoneWords) -> (Option<i64>, i32) {
     }
 }
 
-/// Returns the kind of a line that begins a message.
+/// Returns the kind of the first line of a message.
 fn kind(severity: Severity, text: &[u8]) -> LineKind {
     let is_entry = severity == Severity::Log
         && [&b"duration: "[..], b"statement: ", b"execute "]
@@ -362,12 +364,12 @@ fn kind(severity: Severity, text: &[u8]) -> LineKind {
     }
 }
 
-/// The container or server that wrote a line, and the time that a collector wrote.
+/// The container or server that wrote a line, and the time that a collector wrote next to the line.
 #[derive(Clone, Copy, Debug)]
 struct LineOrigin<'l> {
     /// The container, the stream or the server. Empty if unknown.
     source: &'l [u8],
-    /// The time outside of the line.
+    /// The time that the collector wrote, or `HeadTime::None` if it wrote no time.
     time: HeadTime<'l>,
 }
 
@@ -376,8 +378,10 @@ struct LineOrigin<'l> {
 pub struct WrappedText {
     /// The text. It can have multiple lines.
     pub text: String,
-    /// The container or server, and Docker's stream. journald: the host and the process, which write
-    /// the pieces of a message as separate lines.
+    /// The container or server, and Docker's stream.
+    ///
+    /// For journald, it is the host and the process, because journald stores the pieces of a
+    /// message as separate entries.
     source: String,
     /// The time that the collector wrote, in seconds since 1970.
     time_s: Option<i64>,
@@ -387,8 +391,9 @@ pub struct WrappedText {
 }
 
 impl WrappedText {
-    /// Adds the parts before the text, which Docker writes as separate lines. Returns `None` if the
-    /// rest of the line follows.
+    /// Joins the text with its preceding pieces, because Docker splits long lines.
+    ///
+    /// Returns `None` if more pieces follow.
     fn whole(&self, docker: &mut DockerLines) -> Option<Cow<'_, [u8]>> {
         let text = self.text.as_bytes().into();
         if self.is_docker {
@@ -427,7 +432,7 @@ pub fn wrapped_text(line: &[u8]) -> Option<WrappedText> {
     })
 }
 
-/// Returns the field of a JSON object that contains the text of a log line.
+/// Returns the text of a log line that a JSON object contains.
 fn text_field(object: &Value) -> Option<&str> {
     const TEXTS: [&str; 5] = ["log", "textPayload", "message", "MESSAGE", "event_message"];
     const OBJECTS: [&str; 2] = ["properties", "jsonPayload"];
@@ -533,8 +538,9 @@ impl TextMessages {
         }
     }
 
-    /// Parses a line of syslog, which splits messages at line breaks and where its lines would
-    /// become too long. Returns `None` if the line neither begins nor continues a message.
+    /// Parses a line of syslog, which splits messages at line breaks and splits long lines.
+    ///
+    /// Returns `None` if the line neither begins nor continues a message.
     fn piece(
         &mut self,
         piece: &SyslogLine,
@@ -574,7 +580,7 @@ impl TextMessages {
         Some(self.append(piece.session, between, text, sessions, sink))
     }
 
-    /// Parses the beginning of a message, and returns it with the kind of its line.
+    /// Parses the head of a message. Returns the message, and the kind of the line.
     fn head(&self, line: &[u8], zones: &mut ZoneWords) -> Option<(OpenMessage, LineKind)> {
         let head = self.prefix.head(line)?;
         let kind = match head.tag {
@@ -594,8 +600,10 @@ impl TextMessages {
         Some((open, kind))
     }
 
-    /// Handles a line without a head and without a tab. It is from another program or, if a
-    /// collector removed the tabs, the next line of a message.
+    /// Handles a line without a head and without a tab.
+    ///
+    /// The line is from another program or, if a collector removed the tabs, it continues a
+    /// message.
     fn other_line(
         &mut self,
         source: &[u8],
@@ -616,7 +624,8 @@ impl TextMessages {
         self.append(source, b"\n", line, sessions, sink)
     }
 
-    /// Returns true if a line without a head begins like the lines with one.
+    /// Returns true if a line without a recognized head has a time where lines with a head have
+    /// theirs, or a severity in another language.
     fn begins_message(&self, line: &[u8]) -> bool {
         let time = self
             .before_time
@@ -626,8 +635,10 @@ impl TextMessages {
         time.is_some_and(is_time) || is_translated_head(line)
     }
 
-    /// Ends the open message of a source at a line that begins another message. The line's severity
-    /// is in another language, or another program wrote the line.
+    /// Ends the open message of a source when a line without a recognized head begins another
+    /// message.
+    ///
+    /// The line's severity is in another language, or another program wrote the line.
     fn foreign_line(
         &mut self,
         source: &[u8],
@@ -688,7 +699,8 @@ impl TextMessages {
         }
     }
 
-    /// Finishes all open messages if there are too many or if they are too large.
+    /// Finishes all open messages if there are more than [`MAX_PARTS`] or they have more than
+    /// [`MAX_PART_BYTES`] in total.
     fn fit_parts(&mut self, sessions: &mut Sessions, sink: &mut impl FnMut(&Entry)) {
         if self.parts.len() <= MAX_PARTS && self.part_bytes <= MAX_PART_BYTES {
             return;
@@ -698,7 +710,7 @@ impl TextMessages {
         }
     }
 
-    /// Removes and returns the open messages of all sources, in the order of the log.
+    /// Removes and returns the open messages of all sources, in the order in which they began.
     fn take_parts(&mut self) -> Vec<OpenMessage> {
         self.part_bytes = 0;
         let mut parts: Vec<OpenMessage> = self.parts.drain().map(|(_, open)| open).collect();
@@ -707,8 +719,9 @@ impl TextMessages {
     }
 }
 
-/// Returns the text of the second or a later line of a message, which begins with a tab. A
-/// container runtime can write a time before the tab.
+/// Returns the text of the second or a later line of a message, which begins with a tab.
+///
+/// A container runtime can write a time before the tab.
 fn tabbed_line(line: &[u8]) -> Option<&[u8]> {
     line.strip_prefix(b"\t").or_else(|| {
         let (time, length) = local_time(line)?;
@@ -752,7 +765,8 @@ fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
     plain.into()
 }
 
-/// Returns true if a line begins a CSV record: a time with its zone, user, database and process.
+/// Returns true if a line begins a CSV record: with a time and its zone, the user, the database and
+/// the process.
 pub fn is_csv_head(line: &[u8]) -> bool {
     // Some programs that rewrite CSV quote all fields.
     let quote = usize::from(line.first() == Some(&b'"'));
@@ -791,7 +805,7 @@ pub fn is_csv_head(line: &[u8]) -> bool {
 }
 
 impl CsvRecord {
-    /// Drops a truncated record.
+    /// Drops an incomplete record, and counts it if it ends within quotes.
     fn drop_open(&mut self) {
         self.cut += usize::from(self.is_within_quotes);
         self.is_within_quotes = false;
@@ -874,14 +888,14 @@ fn csv_record(
     read_record(&message, &details, sessions, sink)
 }
 
-/// The fields that accompany a message in the same record.
+/// The fields of a record that belong to its message.
 struct RecordDetails<'m> {
     statement: &'m [u8],
     detail: &'m [u8],
     context: &'m [u8],
 }
 
-/// Reads a message that includes its statement.
+/// Reads a message from a record that also contains the message's statement.
 fn read_record(
     message: &Message,
     details: &RecordDetails,
@@ -920,7 +934,9 @@ fn csv_fields(record: &[u8]) -> Vec<Cow<'_, [u8]>> {
     fields
 }
 
-/// Parses a quoted field, and returns it with its length up to the next comma, including quotes.
+/// Parses a quoted field.
+///
+/// Returns the field without quotes, and the length of `text` before the next comma.
 fn quoted_field(text: &[u8]) -> (Vec<u8>, usize) {
     let mut field = Vec::new();
     let mut at = 1;
@@ -958,7 +974,7 @@ struct JsonMessage<'l> {
     detail: Option<Cow<'l, str>>,
     #[serde(borrow)]
     context: Option<Cow<'l, str>>,
-    /// CloudNativePG's wrapper, or Cloud Logging's.
+    /// The record inside the wrapper of CloudNativePG or Cloud Logging.
     #[serde(borrow, alias = "jsonPayload")]
     record: Option<Box<JsonMessage<'l>>>,
 }
@@ -987,8 +1003,9 @@ pub fn is_json_message(line: &[u8]) -> bool {
             .is_some_and(|line| json_message(&line).is_some())
 }
 
-/// Returns the JSON line inside a JSON line of Docker or Cloud Logging, or the line itself. Returns
-/// `None` if the rest of the line follows.
+/// Returns the JSON line inside a JSON line of Docker or Cloud Logging, or the line itself.
+///
+/// Returns `None` if the line is incomplete and more pieces of it follow.
 fn inner_json<'l>(line: Cow<'l, [u8]>, docker: &mut DockerLines) -> Option<Cow<'l, [u8]>> {
     let marks = [&b"\"log\":"[..], b"\\\"error_severity\\\""];
     if !marks.iter().any(|mark| find(&line, mark).is_some()) {
@@ -1010,7 +1027,7 @@ fn is_json_object(line: &[u8]) -> bool {
     line.starts_with(b"{") && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
 }
 
-/// Replaces invalid UTF-8, because JSON requires UTF-8 but a database can have another encoding.
+/// Replaces invalid UTF-8, because JSON requires UTF-8 but a database can use another encoding.
 fn plain(line: &[u8]) -> Cow<'_, [u8]> {
     match String::from_utf8_lossy(line) {
         Cow::Borrowed(text) => text.as_bytes().into(),
@@ -1115,7 +1132,7 @@ mod tests {
         PostgresqlLog::text(LinePrefix::detected(true), Zone::default())
     }
 
-    /// Returns queries with their durations in µs: -1 means no duration, -2 means that the query
+    /// Returns each query with its duration in µs: -1 means no duration, -2 means that the query
     /// failed.
     fn queries(log: &str) -> Vec<(i64, String)> {
         let (entries, _, problems) = read_with(text_log(), log);

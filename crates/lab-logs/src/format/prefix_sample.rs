@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Learns the fields of an unknown `log_line_prefix` from the first lines of a log.
 //!
-//! A number whose form fits can be something other than the process ID: a database, a transaction,
-//! a line number. The lines show which: a process has one client, its statements and their
-//! durations alternate, and its ID is not 0.
+//! A number that looks like a process ID can be something else: a database, a transaction, a line
+//! number. The messages of a process show that it is a process: it has only one client, its
+//! statements and their durations alternate, and its ID is not 0.
 
 use super::line_prefix::{DetectedPrefix, LinePrefix, LineTag, Severity, syslog_line};
 use super::prefix_time::HeadTime;
@@ -13,7 +13,7 @@ use crate::time::number;
 use memchr::memmem::find;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The role of a message for the statements of its session.
+/// The kind of a message, as far as it shows which statements belong to one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// The message begins a statement, whose duration may follow.
@@ -65,7 +65,7 @@ fn has_merged_blanks(lines: &[&[u8]]) -> bool {
     merged.into_iter().any(has) && !has(b"LOG:  ")
 }
 
-/// Returns the text before the time, if it is the same in all lines that have a head with a time.
+/// Returns the text before the time if that text is the same in all heads and each head has a time.
 ///
 /// A line with this text and a time begins a message or comes from another program.
 pub fn text_before_time(lines: &[&[u8]], prefix: &LinePrefix) -> Option<Vec<u8>> {
@@ -129,9 +129,9 @@ fn learned(heads: &[SampledHead], detected: DetectedPrefix) -> Option<LinePrefix
     })
 }
 
-/// Returns the index of the time that is the message's.
+/// Returns the index of the message's time among the times in a head.
 ///
-/// This is the first time, unless the first time is the start of the session. The start of the
+/// The message's time is the first time, unless that is the start of the session. The start of the
 /// session has fewer different values than another time, or goes back more often than that time.
 fn message_time(heads: &[SampledHead]) -> usize {
     let first = TimeColumn::new(heads, 0);
@@ -231,7 +231,9 @@ fn common_columns<'l>(heads: &[SampledHead<'l>]) -> Vec<(NumberColumn, ColumnVal
     all.filter(|(_, values)| is_common(values)).collect()
 }
 
-/// Returns true if a value is 0. A transaction ID is 0 outside of transactions.
+/// Returns true if any value is 0.
+///
+/// A process ID is never 0, but a transaction ID is 0 outside of transactions.
 fn has_zero(values: &[Option<&[u8]>]) -> bool {
     values
         .iter()
@@ -239,7 +241,9 @@ fn has_zero(values: &[Option<&[u8]>]) -> bool {
         .any(|value| number(value) == Some(0))
 }
 
-/// Returns true if most values have multiple clients. A process has one client.
+/// Returns true if most values occur with more than one client.
+///
+/// A process has only one client.
 fn is_shared(heads: &[SampledHead], values: &[Option<&[u8]>]) -> bool {
     let mut clients: HashMap<&[u8], HashSet<&[u8]>> = HashMap::new();
     for (head, value) in heads.iter().zip(values) {
@@ -251,7 +255,7 @@ fn is_shared(heads: &[SampledHead], values: &[Option<&[u8]>]) -> bool {
     !clients.is_empty() && shared.count() * 2 > clients.len()
 }
 
-/// Returns true if the numbers are the first ones that may be process IDs in all heads.
+/// Returns true if [`ProcessField::First`] finds the same values in all heads.
 fn is_found_first(heads: &[SampledHead], values: &[Option<&[u8]>]) -> bool {
     let mut pairs = heads.iter().zip(values);
     pairs.all(|(head, value)| value.is_none() || ProcessField::First.find(&head.parts) == *value)
@@ -263,7 +267,8 @@ fn is_line_with_part(heads: &[SampledHead], column: NumberColumn) -> bool {
     column.form == NumberForm::WithLine && lines.all(|line| line == b"1")
 }
 
-/// Returns true if a column numbers the lines, of the log or of the values in another column.
+/// Returns true if a column contains line numbers, which count the lines of the log or the lines
+/// with the same value in another column.
 fn is_line_number(
     (column, values): &(NumberColumn, ColumnValues),
     columns: &[(NumberColumn, ColumnValues)],
@@ -278,8 +283,8 @@ fn is_line_number(
     })
 }
 
-/// Returns the number of successive lines in the same group, or 0 if their values do not count the
-/// lines.
+/// Returns the number of pairs of successive lines in the same group, or 0 if the values do not
+/// increase by 1 from line to line in a group.
 fn counted_pairs(values: &[Option<&[u8]>], groups: &[Option<&[u8]>]) -> usize {
     let mut last: HashMap<&[u8], u64> = HashMap::new();
     let (mut pairs, mut steps) = (0, 0);
@@ -299,7 +304,8 @@ fn counted_pairs(values: &[Option<&[u8]>], groups: &[Option<&[u8]>]) -> usize {
     }
 }
 
-/// Returns the number of statements and durations that do not alternate in groups of equal values.
+/// Returns the number of messages at which statements and durations do not alternate within the
+/// lines that have the same value.
 fn alternation_errors(heads: &[SampledHead], values: &[Option<&[u8]>]) -> usize {
     let mut open: HashSet<&[u8]> = HashSet::new();
     let mut errors = 0;

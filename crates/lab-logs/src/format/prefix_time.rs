@@ -17,7 +17,7 @@ pub enum HeadTime<'l> {
 
 /// Parses a time such as `2026-05-01 10:00:00.123 CEST` at the beginning of `text`.
 ///
-/// Returns the time and its length.
+/// Returns the time and the length of its text.
 pub fn local_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
     let (local_s, _) = iso(text.get(..19)?)?;
     let mut at = 19;

@@ -18,14 +18,14 @@ pub struct PrefixParts<'l> {
 /// The field of a prefix that identifies the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProcessField {
-    /// The first field with the form of a session or of a process ID.
+    /// The first field that looks like a session ID or a process ID.
     #[default]
     First,
-    /// The number in this column.
+    /// The number in a certain column.
     Number(NumberColumn),
     /// The address and the port of the client.
     Client,
-    /// No field.
+    /// No field identifies the session.
     Absent,
     /// Multiple numbers may be the process ID.
     Unclear,
@@ -49,10 +49,10 @@ pub enum NumberForm {
 /// A number in a prefix.
 #[derive(Clone, Copy, Debug)]
 struct FoundNumber<'l> {
-    /// The index among the numbers of the same form, including those that cannot be process IDs.
+    /// The index among all numbers of the same form, including numbers that cannot be process IDs.
     index: usize,
     number: &'l [u8],
-    /// The line number after it, if any.
+    /// The line number that follows the number, if any.
     line: Option<&'l [u8]>,
 }
 
@@ -65,7 +65,7 @@ impl NumberForm {
         NumberForm::WithLine,
     ];
 
-    /// Returns the numbers of this form in a text, in order.
+    /// Returns the numbers in `text` that have this form, in order.
     fn numbers(self, text: &[u8]) -> Vec<FoundNumber<'_>> {
         let all: Vec<(&[u8], Option<&[u8]>)> = match self {
             NumberForm::Named => named_number(text).map(|n| (n, None)).into_iter().collect(),
@@ -100,9 +100,9 @@ pub struct NumberColumn {
     pub form: NumberForm,
     /// True if the numbers precede the first time.
     is_before: bool,
-    /// The index of the text that contains the number.
+    /// The index in `PrefixParts::texts` of the text that contains the number.
     text: usize,
-    /// The index of the number among the numbers of its form in this text.
+    /// The index among the numbers in that text that have the same form.
     index: usize,
 }
 
@@ -133,7 +133,8 @@ impl<'l> PrefixParts<'l> {
         parts
     }
 
-    /// Returns the texts after the first time, and then the text before it, with their indexes.
+    /// Returns the texts after the first time, and then the text before the first time. Each text
+    /// has its index.
     fn ordered(&self) -> impl Iterator<Item = (usize, &'l [u8])> {
         let all = self.texts.iter().copied().enumerate();
         all.clone().skip(1).chain(all.take(1))
@@ -176,14 +177,14 @@ impl<'l> PrefixParts<'l> {
         texts.collect()
     }
 
-    /// Returns the line number after the number in this column.
+    /// Returns the line number that follows the number in `column`.
     pub fn line_of(&self, column: NumberColumn) -> Option<&'l [u8]> {
         let found = self.found(column.form).into_iter();
         let mut found = found.filter(|(other, _)| *other == column);
         found.next()?.1.line
     }
 
-    /// Returns true if a number that is not a part of a word is outside of the times.
+    /// Returns true if there is a number outside of the times that is not a part of a word.
     pub fn has_number(&self) -> bool {
         let begins = |text: &[u8], at: usize| {
             text[at].is_ascii_digit() && (at == 0 || !text[at - 1].is_ascii_alphanumeric())

@@ -92,7 +92,7 @@ impl S3 {
     }
 }
 
-/// Returns the time of a record, and the text after its key.
+/// Returns the time of a record, and the text after the object's key.
 fn behind_key(line: &[u8]) -> Option<(i64, &[u8])> {
     let (owner, rest) = word(line)?;
     let (bucket, rest) = word(rest)?;

@@ -23,9 +23,9 @@ use std::hash::BuildHasher;
 /// The maximum number of tracked sessions. If there are more sessions, the sessions that have been
 /// idle the longest are ended.
 const MAX_SESSIONS: usize = 50_000;
-/// The maximum size of the statements of all sessions, in bytes.
+/// The maximum total size of the stored statements of all sessions, in bytes.
 const MAX_BYTES: usize = 64 << 20;
-/// The maximum number of plans of a query with multiple statements.
+/// The maximum number of plans that are stored for a query with multiple statements.
 const MAX_PLANS: usize = 100;
 /// The maximum excess of a plan's duration over the statement's duration, in ns.
 ///
@@ -58,7 +58,7 @@ pub struct Message<'m> {
     pub text: &'m [u8],
 }
 
-/// A statement whose duration is unknown, or known only from the statement's plan.
+/// A statement whose duration is unknown, or known only from the plan that auto_explain logged.
 #[derive(Clone, Debug, Default)]
 struct Statement {
     time_s: Option<i64>,
@@ -87,16 +87,18 @@ struct StatementError {
 struct Session {
     /// The statement that the session is running.
     open: Option<Statement>,
-    /// Statements with the same text whose plans were written. The message with their duration may
-    /// follow.
+    /// Statements with the same text whose plans auto_explain logged.
+    ///
+    /// The message with their duration may follow.
     explained: Vec<Statement>,
     /// True if the last message was a plan.
     is_plan_last: bool,
-    /// The hash and the duration in ns of a completed statement whose plan may follow.
+    /// The hash of a completed statement's text, and the statement's duration in ns. The
+    /// statement's plan may follow.
     executed: Option<(u64, u64)>,
     /// An error whose statement may follow.
     error: Option<StatementError>,
-    /// An EXECUTE with its duration, whose prepared statement may follow.
+    /// An `EXECUTE` statement with its duration. The text of the prepared statement may follow.
     execute: Option<Statement>,
     /// The sequence number of the session's last message.
     last: u64,
@@ -110,7 +112,7 @@ pub struct Sessions {
     last_s: Option<i64>,
     /// The time of the last message in the previous file, in seconds since 1970.
     previous_file_s: Option<i64>,
-    /// The size of the open statements, in bytes.
+    /// The total size of the stored statements, in bytes.
     bytes: usize,
     /// The number of entries with a duration.
     timed: u64,
@@ -122,7 +124,7 @@ pub struct Sessions {
     nameless_errors: u64,
     /// The number of messages in a language other than English.
     translated: u64,
-    /// The number of statements inside functions, whose plans were written.
+    /// The number of statements that ran inside functions and whose plans auto_explain logged.
     nested: u64,
     /// The number of messages with a statement or a duration, but without a process.
     without_process: u64,
@@ -131,18 +133,20 @@ pub struct Sessions {
 /// A duration in a message.
 struct Duration<'m> {
     ns: u64,
-    /// The phase: `parse`, `bind`, or empty.
+    /// The phase of the extended protocol, `parse` or `bind`. Empty for the execution of a
+    /// statement.
     phase: &'static str,
     is_extended: bool,
-    /// True for further rows of a portal whose execution began earlier.
+    /// True if the message is about more rows of a portal whose execution began earlier.
     is_fetch: bool,
     /// The text of the statement, or `None` if the message has no statement.
     statement: Option<&'m [u8]>,
 }
 
 impl Sessions {
-    /// Reads a message and passes complete statements to `sink`. Returns false if its duration is
-    /// malformed.
+    /// Reads a message and passes complete statements to `sink`.
+    ///
+    /// Returns false if the duration in the message is malformed.
     pub fn message(&mut self, message: &Message, sink: &mut impl FnMut(&Entry)) -> bool {
         self.messages += 1;
         self.last_s = message.time_s.or(self.last_s);
@@ -216,7 +220,7 @@ impl Sessions {
         true
     }
 
-    /// Handles auto_explain's message, which precedes the statement's own duration.
+    /// Handles a message of auto_explain, which precedes the message with the statement's duration.
     fn plan(
         &mut self,
         message: &Message,
@@ -399,8 +403,10 @@ impl Sessions {
         }
     }
 
-    /// Handles an error whose statement does not follow. The open statement or, without an open
-    /// statement, an unknown statement failed.
+    /// Handles an error that no message with the failed statement follows.
+    ///
+    /// The open statement is the one that failed. Without an open statement, an unknown statement
+    /// failed.
     fn finish_error(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
         if let Some(error) = session.error.take()
             && error.severity == Severity::Error
@@ -474,8 +480,8 @@ impl Sessions {
         self.sessions.hasher().hash_one(text.trim_ascii())
     }
 
-    /// Ends the half of the sessions that have been idle the longest, if there are too many
-    /// sessions or their statements are too large.
+    /// Ends the half of the sessions that have been idle the longest if there are more than
+    /// [`MAX_SESSIONS`] or if their statements have more than [`MAX_BYTES`] in total.
     fn fit(&mut self, sink: &mut impl FnMut(&Entry)) {
         if self.sessions.len() <= MAX_SESSIONS && self.bytes <= MAX_BYTES {
             return;
@@ -486,7 +492,7 @@ impl Sessions {
         self.end_until(bound, sink);
     }
 
-    /// Ends the sessions whose last message has at most this sequence number, oldest first.
+    /// Ends the sessions whose last message has a sequence number of at most `bound`, oldest first.
     fn end_until(&mut self, bound: u64, sink: &mut impl FnMut(&Entry)) {
         let old = self.sessions.extract_if(|_, session| session.last <= bound);
         let mut old: Vec<Session> = old.map(|(_, session)| session).collect();
@@ -509,14 +515,16 @@ impl Sessions {
 
     /// Continues the log in another file, which may be from another server.
     ///
-    /// A statement from before `last_s` gets a duration from the new file only if that duration is
-    /// not longer than the time between the two messages.
+    /// A statement from before `last_s` gets a duration from the new file only if the duration is
+    /// not longer than the time between the statement's message and the message with the duration.
     pub fn begin_file(&mut self, last_s: Option<i64>) {
         self.previous_file_s = last_s;
     }
 
-    /// Returns the assumption that statements are not counted twice, if their durations cannot be
-    /// joined to them.
+    /// Returns the assumption that none of the durations without a statement belongs to a statement
+    /// without a duration.
+    ///
+    /// If a duration does belong to such a statement, the statement is counted twice.
     pub fn assumption(&self) -> Option<LogAssumption> {
         let statements = self.untimed.min(self.nameless);
         let is_such = is_notable(statements, self.timed + self.untimed);
@@ -561,15 +569,15 @@ impl Sessions {
 }
 
 impl Statement {
-    /// Returns true if the plan may have been written during a statement that took `duration` and
-    /// ended at `ended_s`.
+    /// Returns true if this statement's plan may have been written during a statement that took
+    /// `duration` and ended at `ended_s`.
     fn is_within(&self, duration: &Duration, ended_s: Option<i64>) -> bool {
         let took_s = (duration.ns / 1_000_000_000) as i64;
         let times = self.time_s.zip(ended_s);
         times.is_none_or(|(plan_s, ended_s)| ended_s - plan_s <= took_s + CLOCK_STEP_S)
     }
 
-    /// Returns true if a duration in a message at this time can belong to the statement.
+    /// Returns true if a duration in a message at `time_s` can belong to the statement.
     ///
     /// `previous_file_s` is the end of the previous file.
     fn fits(&self, duration: &Duration, time_s: Option<i64>, previous_file_s: Option<i64>) -> bool {
@@ -602,8 +610,9 @@ impl Session {
         statements.map(|s| s.text.len() + s.id.len()).sum()
     }
 
-    /// Drops the plans that belong to the statement with this text and duration. Returns the first
-    /// of their statements.
+    /// Drops the plans that belong to the statement with the given text and duration.
+    ///
+    /// Returns the statement of the first dropped plan.
     fn drop_explained(
         &mut self,
         duration: &Duration,
@@ -649,8 +658,9 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii() == b.trim_ascii()
 }
 
-/// Returns true if the text of a plan equals the statement's text, or if the statement executes what
-/// the text prepares.
+/// Returns true if `plan` is the text of a plan that the execution of `statement` logs.
+///
+/// The texts are equal, or `statement` executes the statement that `plan` prepares.
 fn is_execution(statement: &[u8], plan: &[u8]) -> bool {
     let name = |text: &[u8], keyword: &[u8]| {
         let (begin, rest) = text.trim_ascii_start().split_at_checked(keyword.len())?;
@@ -671,7 +681,7 @@ fn is_execution(statement: &[u8], plan: &[u8]) -> bool {
         || executed.is_some() && executed == name(plan, b"prepare")
 }
 
-/// Returns true for `EXECUTE NAME`, as opposed to the name of the extended protocol.
+/// Returns true if the text of a statement is an SQL command `EXECUTE NAME`.
 fn is_execute(statement: &[u8]) -> bool {
     let statement = statement.trim_ascii_start();
     let word = statement.get(..8).unwrap_or_default();
@@ -700,8 +710,8 @@ fn has_multiple_statements(text: &[u8]) -> bool {
     text[..end].contains(&b';')
 }
 
-/// Returns the text after `statement: `, `execute NAME: `, `execute fetch from NAME: ` or `fastpath
-/// function call: `.
+/// Returns the text after `statement:`, `execute NAME:`, `execute fetch from NAME:` or `fastpath
+/// function call:`.
 fn statement_text(text: &[u8]) -> Option<&[u8]> {
     if let Some(statement) = text.strip_prefix(b"statement: ") {
         return Some(statement);
@@ -712,8 +722,8 @@ fn statement_text(text: &[u8]) -> Option<&[u8]> {
     Some(&text[end + 2..])
 }
 
-/// Parses `duration: 12.345 ms`, alone or with `  statement: …`, `  parse NAME: …`, `  bind NAME:
-/// …` or `  execute NAME: …`.
+/// Parses `duration: 12.345 ms`, alone or before a second part: `statement: …`, `parse NAME: …`,
+/// `bind NAME: …` or `execute NAME: …`.
 fn duration(text: &[u8]) -> Option<Duration<'_>> {
     let (ns, rest) = milliseconds(text)?;
     if rest.trim_ascii().is_empty() {
@@ -772,7 +782,9 @@ fn is_translated_duration(text: &[u8]) -> bool {
     is_word && number > 0 && is_unit
 }
 
-/// Parses the duration at the beginning of a message, in ns. Also returns the text after `ms`.
+/// Parses the duration at the beginning of a message.
+///
+/// Returns the duration in ns, and the text after `ms`.
 fn milliseconds(text: &[u8]) -> Option<(u64, &[u8])> {
     let digits = text.strip_prefix(b"duration: ")?;
     let end = find(&digits[..digits.len().min(40)], b" ms")?;

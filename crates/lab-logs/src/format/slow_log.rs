@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 /// The maximum stored length of a statement, in bytes.
 const MAX_STATEMENT: usize = 16 << 20;
-/// The maximum length of a statement that is searched for an open literal, in bytes.
+/// The maximum length of a statement in which the parser looks for an open literal, in bytes.
 ///
 /// The search runs at each line that looks like a header.
 const MAX_SEARCHED: usize = 64 << 10;
@@ -26,8 +26,9 @@ const MAX_WRITE_DELAY_S: i64 = 5;
 const UNORDERED_S: i64 = 60;
 /// The maximum offset of a time zone from UTC, in seconds.
 const MAX_OFFSET_S: i64 = 14 * 3600;
-/// The maximum number of names in double quotes that are stored, and their maximum length in bytes.
+/// The maximum number of names in double quotes that are stored.
 const MAX_NAMES: usize = 10_000;
+/// The maximum length of a stored name in double quotes, in bytes.
 const MAX_NAME: usize = 256;
 /// The names of fields that only TiDB writes.
 const TIDB_FIELDS: [&[u8]; 3] = [b"Txn_start_ts:", b"Conn_ID:", b"Is_internal:"];
@@ -61,19 +62,19 @@ struct SlowEvent {
     /// True if TiDB itself executed the statement.
     is_internal: bool,
     text: Vec<u8>,
-    /// The header lines at the end of the text, if the text before them ends within quotes.
+    /// The header lines at the end of the text, if the text before these lines ends within quotes.
     block: Option<HeaderBlock>,
 }
 
 /// Header lines after a text that ends within quotes.
 ///
-/// They belong to the text if it contains a slow log. Otherwise, the statement was cut off, and
-/// the lines begin the next statement.
+/// If the statement contains lines of a slow log, the header lines belong to the statement's text.
+/// Otherwise, the statement was cut off, and the header lines begin the next statement.
 #[derive(Clone, Debug, Default)]
 struct HeaderBlock {
-    /// The length of the text before the lines.
+    /// The length of the statement's text before the header lines, in bytes.
     offset: usize,
-    /// True if the text before the lines ends with a semicolon.
+    /// True if the statement's text before the header lines ends with a semicolon.
     is_terminated: bool,
     time: Option<HeaderTime>,
     has_duration: bool,
@@ -97,19 +98,20 @@ pub struct SlowLog {
     banner_lines: u8,
     /// True if a time without a zone was interpreted as UTC.
     is_zone_guessed: bool,
-    /// The names in double quotes of statements whose sessions have `ANSI_QUOTES`.
+    /// Names in double quotes, from statements in sessions that use `ANSI_QUOTES`.
     names: HashSet<Vec<u8>>,
     /// True if the log has a statement.
     has_statements: bool,
-    /// The number of statements whose durations cannot be parsed, and the first such duration.
+    /// The number of statements whose durations cannot be parsed.
     unparsed: u64,
+    /// The first duration that cannot be parsed.
     unparsed_example: String,
-    /// The number of statements that end within quotes.
+    /// The number of statements whose text ends within quotes.
     cut_off: u64,
     /// The number of statements that TiDB itself executed.
     internal: u64,
-    /// The sampling rate: one in this many statements is logged. 0 if the log does not contain the
-    /// rate.
+    /// The sampling rate `N`, if the server logs one in `N` statements. 0 if the log does not
+    /// contain the rate.
     one_in: u64,
 }
 
@@ -132,7 +134,7 @@ impl SlowLog {
         }
     }
 
-    /// Returns a description of the log with these first lines.
+    /// Returns a description of the log that begins with `lines`.
     pub fn words(lines: &[&[u8]]) -> &'static str {
         let is_tidb = |line: &&[u8]| TIDB_FIELDS.iter().any(|name| value(line, name).is_some());
         let mut headers = lines.iter().filter(|line| header(line).is_some());
@@ -143,8 +145,9 @@ impl SlowLog {
         }
     }
 
-    /// Returns the resolution of the durations in these lines, in ns. Before version 5.1.21, MySQL
-    /// wrote whole seconds.
+    /// Returns the resolution of the durations in `lines`, in ns.
+    ///
+    /// Before version 5.1.21, MySQL wrote whole seconds.
     pub fn step_ns(lines: &[&[u8]]) -> u64 {
         let headers = lines
             .iter()
@@ -160,8 +163,10 @@ impl SlowLog {
         }
     }
 
-    /// Creates a parser that learns the offset of the server's clock and names in double quotes from
-    /// the first lines of its log.
+    /// Creates a parser.
+    ///
+    /// From the first lines of the log, the parser learns the offset of the server's clock and the
+    /// names in double quotes.
     pub fn with_sample(zone: Zone, lines: &[&[u8]]) -> SlowLog {
         let mut sample = SlowLog::new(zone.clone());
         for line in lines {
@@ -201,7 +206,7 @@ impl SlowLog {
         true
     }
 
-    /// Returns true if the first statement in these lines ended before this file's last statement.
+    /// Returns true if the first statement in `lines` ended before this file's last statement.
     fn has_ended_before<'l>(
         &self,
         next: &SlowLog,
@@ -279,7 +284,7 @@ impl SlowLog {
         !text.is_empty() && text.len() <= MAX_SEARCHED && ends_within_quotes(text, Dialect::Mysql)
     }
 
-    /// Parses a line after a text that ends within quotes and the header lines of `block`.
+    /// Parses a line that follows the header lines of `block`.
     fn block_line(
         &mut self,
         mut block: HeaderBlock,
@@ -315,8 +320,11 @@ impl SlowLog {
         self.line(line, sink)
     }
 
-    /// Returns true if header lines with this time are those of the next statement, because that
-    /// statement ended after this one. A slow log within a statement is older than the statement.
+    /// Returns true if the header lines in `block` belong to the next statement, because that
+    /// statement ended after this statement.
+    ///
+    /// `timestamp_s` is the time in the `SET timestamp` after the header lines. If the headers are
+    /// a part of this statement's text, they are older than this statement.
     fn is_followed_by(&self, block: &HeaderBlock, timestamp_s: Option<i64>) -> bool {
         let ended = |timestamp_s: i64, ns: Option<u64>| {
             timestamp_s.saturating_add_unsigned(ns.unwrap_or(0) / 1_000_000_000)
@@ -363,8 +371,8 @@ impl SlowLog {
         LineKind::Other
     }
 
-    /// Records the error code and the sampling rate in the lines with additional statistics of
-    /// Percona Server and MySQL, and the result of a statement of TiDB.
+    /// Records the statistics in a header line: the error code and the sampling rate from Percona
+    /// Server or MySQL, and the result of a statement from TiDB.
     fn note_statistics(&mut self, line: &[u8]) {
         let code = |name: &[u8]| {
             value(line, name)
@@ -410,7 +418,7 @@ impl SlowLog {
         LineKind::Other
     }
 
-    /// Returns true if the statement ends with a semicolon, and no text can follow, as in a stored
+    /// Returns true if the statement ends with a semicolon that is not inside a literal or a stored
     /// procedure.
     fn is_complete(&self) -> bool {
         let text = self.event.text.trim_ascii();
@@ -479,8 +487,8 @@ impl SlowLog {
         (Some(local_s - i64::from(offset_s)), offset_s)
     }
 
-    /// Returns true if the client must have set this `SET timestamp`: it is inconsistent with the
-    /// time when the statement was logged.
+    /// Returns true if the client must have set the time in `SET timestamp`, because it is
+    /// inconsistent with the time when the server logged the statement.
     fn is_set_by_client(&self, timestamp_s: i64) -> bool {
         let time = self.time.filter(|_| self.event.has_time);
         let (Some(time), Some(duration_ns)) = (time, self.event.duration_ns) else {
@@ -590,7 +598,7 @@ impl SlowLog {
 }
 
 impl Header {
-    /// Returns true for the lines with which the header of a statement begins.
+    /// Returns true if a header line of this kind can be the first line of a statement.
     fn begins_statement(self) -> bool {
         matches!(self, Header::Time | Header::User | Header::Duration)
     }
@@ -598,8 +606,8 @@ impl Header {
 
 /// Returns the dialect of a statement, and stores its names in double quotes.
 ///
-/// Each session has its own `sql_mode`. If a statement does not show the meaning of its double
-/// quotes, they are names only if all of them are known names.
+/// Each session has its own `sql_mode`. If a statement does not show whether its double quotes
+/// enclose names or strings, they enclose names only if all of the quoted words are known names.
 fn dialect(text: &[u8], names: &mut HashSet<Vec<u8>>) -> Dialect {
     match double_quotes(text) {
         DoubleQuotes::Names(found) => {
@@ -662,9 +670,10 @@ fn header(line: &[u8]) -> Option<Header> {
     )
 }
 
-/// Returns true if the header contains a complete duration.
+/// Returns true if the header line contains a complete duration.
 ///
-/// In old logs, the line contains only the duration. Otherwise, `Lock_time` must follow it.
+/// In old logs, the line contains only the duration. Otherwise, `Lock_time` must follow the
+/// duration.
 fn has_duration(rest: &[u8]) -> bool {
     let begins = [&b"Query_time:"[..], b"Thread_id:", b"Schema:"];
     let is_first = begins.iter().any(|begin| rest.starts_with(begin));
@@ -689,7 +698,9 @@ fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     rest.split(is_blank).next()
 }
 
-/// Parses seconds, in ns. Programs that rewrite logs may use exponents: `1e-05`.
+/// Parses a number of seconds. The result is in ns.
+///
+/// Programs that rewrite logs may use exponents: `1e-05`.
 fn seconds(text: &[u8]) -> Option<u64> {
     scaled(text, 1_000_000_000).or_else(|| {
         let text = std::str::from_utf8(text).ok()?;
@@ -730,7 +741,9 @@ fn without_export_time(line: &[u8]) -> &[u8] {
     }
 }
 
-/// Parses the time of a `# Time:` line, which `# User@Host:` can follow.
+/// Parses the time of a `# Time:` line.
+///
+/// `# User@Host:` can follow on the same line.
 fn time_of_header(line: &[u8]) -> Option<HeaderTime> {
     let text = line[b"# Time:".len()..].trim_ascii();
     let end = find(text, b" #").unwrap_or(text.len());
@@ -752,7 +765,7 @@ fn is_banner(line: &[u8]) -> bool {
         })
 }
 
-/// Returns true for the two lines after the first line of a banner.
+/// Returns true for the second or third line of a banner.
 fn is_banner_rest(line: &[u8]) -> bool {
     let lower = line.to_ascii_lowercase();
     lower.starts_with(b"tcp port:")
@@ -761,7 +774,8 @@ fn is_banner_rest(line: &[u8]) -> bool {
 
 /// Parses the time in `SET timestamp=1197996507;`, alone or with insert IDs.
 ///
-/// Returns `None` if the server did not write the line.
+/// Returns `None` if the line contains anything else, because then the server did not write the
+/// line.
 fn set_timestamp(line: &[u8]) -> Option<Option<i64>> {
     let line = line.trim_ascii_end();
     let assignments = line.strip_suffix(b";")?;
@@ -1058,7 +1072,7 @@ mod tests {
         assert_eq!(time(T, "0.1"), Some(T));
     }
 
-    /// Source: TiDB, *Identify Slow Queries*.
+    /// The example is from TiDB, *Identify Slow Queries*.
     #[test]
     fn statements_of_tidb_are_read() {
         let event = |internal: bool, ok: bool| {

@@ -26,27 +26,27 @@ use std::fmt::Write;
 const MAX_KNOWN: usize = 4_096;
 /// The maximum length of a field's path, in bytes. Fields with longer paths are ignored.
 const MAX_PATH: usize = 128;
-/// The maximum number of names listed in a sentence.
+/// The maximum number of fields that advice lists.
 const MAX_LISTED: usize = 6;
 /// The maximum number of IDs of unfinished requests in a sample.
 const MAX_SAMPLED_IDS: usize = 10_000;
 /// The status of a request that failed without a response.
 const FAILED: u64 = 500;
-/// The number of fractions without a third decimal that shows that a producer does not write three
-/// decimals.
+/// The minimum number of fractions from which the parser concludes that a producer does not write
+/// three decimals, if no fraction has a third decimal.
 const MIN_FRACTIONS: u64 = 10;
 /// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
-/// The relative difference between two values of the same duration in different fields.
+/// The maximum relative difference at which two values count as the same duration.
 const SAME_DURATION: f64 = 0.05;
-/// The prefixes of categories in .NET whose messages are about a part of a request.
+/// The prefixes of .NET categories whose messages describe a part of a request.
 const PARTS: [&str; 2] = [
     "Microsoft.EntityFrameworkCore",
     "System.Net.Http.HttpClient",
 ];
-/// The minimum number of lines in which a field with one value has no paths.
+/// The minimum number of lines after which a field that never changes is not the path.
 const MIN_CONSTANT: u64 = 20;
-/// The maximum number of fields of a sample that are compared as paths.
+/// The maximum number of fields with path names whose values are compared in a sample.
 const MAX_SAMPLED_PATHS: usize = 16;
 /// The penalty added to the rank of a duration if neither its value nor its name implies a unit.
 const BARE: u16 = 1 << 12;
@@ -59,7 +59,7 @@ pub enum Scalar<'v> {
     Float(f64),
 }
 
-/// The text of a field.
+/// The text of the field with the lowest rank so far.
 #[derive(Clone, Debug)]
 struct TextSlot {
     rank: u16,
@@ -102,7 +102,7 @@ impl TextSlot {
     }
 }
 
-/// The number in a field.
+/// The number in the field with the lowest rank so far.
 #[derive(Clone, Copy, Debug)]
 struct NumberSlot {
     rank: u16,
@@ -130,11 +130,11 @@ impl NumberSlot {
     }
 }
 
-/// A field whose value cannot be used, and an example of such a value.
+/// A field with a value that cannot be used, and an example of such a value.
 #[derive(Clone, Debug, Default)]
 struct StrangeField {
     example: Option<(String, String)>,
-    /// The number of requests in which no other field has a usable value.
+    /// The number of requests that have such a value and no other field with a usable value.
     requests: u64,
 }
 
@@ -151,25 +151,24 @@ impl StrangeField {
         }
     }
 
-    /// Returns the field and the example, if there is a request in which no other field has a
-    /// usable value.
+    /// Returns the field and the example, if any request lacks a usable value for this reason.
     fn found(&self) -> Option<(String, String)> {
         self.example.clone().filter(|_| self.requests > 0)
     }
 }
 
-/// The meaning of a field, and other facts that its values show.
+/// The meaning of a field, and the use of its values apart from that meaning.
 #[derive(Clone, Copy, Debug)]
 struct KnownField {
     meaning: FieldMeaning,
     hint: FieldHint,
 }
 
-/// A fact about a line that the values of a field show.
+/// A use of a field's value, apart from the field's role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FieldHint {
     None,
-    /// A field that is just called `id`, which may be the ID of the request or of anything else.
+    /// The field is just called `id`, so it may be the ID of the request or of anything else.
     BareId,
     /// The text of a database statement.
     Statement,
@@ -199,20 +198,20 @@ enum Stage {
     Begin,
     /// The line has a status, and a later line may have the duration.
     Status,
-    /// The line has everything that is known about the request.
+    /// The line has everything that the log contains about the request.
     End,
 }
 
 /// A point in time as written in a line.
 #[derive(Clone, Copy, Debug)]
 struct WrittenTime {
-    /// The written date and time in ns since 1970, with the offset ignored.
+    /// The date and time as written, in ns since 1970 as if they were UTC.
     ns: i128,
     /// The offset from UTC in seconds, or `None` if the time has no offset.
     offset_s: Option<i32>,
 }
 
-/// The duration of a line.
+/// A line's duration as written.
 #[derive(Clone, Debug)]
 struct WrittenDuration {
     rank: u16,
@@ -229,14 +228,15 @@ struct WrittenDuration {
     decimals: Decimals,
 }
 
-/// The decimals of a bare number.
+/// The number of decimals in a duration without a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Decimals {
     /// Exactly three decimals as written.
     Three,
-    /// At most three decimals. JSON numbers have lost their trailing zeros.
+    /// At most two decimals, or three with a final zero, because JSON numbers have lost their
+    /// trailing zeros.
     Fewer,
-    /// None, or more than three.
+    /// Any other number of decimals.
     Other,
 }
 
@@ -262,7 +262,7 @@ impl Decimals {
     }
 }
 
-/// The decimals of a sample's durations.
+/// The counts of durations in a sample by their number of decimals.
 #[derive(Clone, Copy, Debug, Default)]
 struct DecimalCounts {
     three: u64,
@@ -282,9 +282,10 @@ impl DecimalCounts {
         }
     }
 
-    /// Returns true if the durations have three decimals.
+    /// Returns true if the producer writes exactly three decimals.
     ///
-    /// The last of three decimals is 0 in one of ten numbers, and not in all of them.
+    /// In such durations, the third decimal is 0 in about one of ten numbers. If it seems to be
+    /// missing in all numbers, the producer writes fewer decimals.
     fn are_three(&self) -> bool {
         self.other == 0 && (self.three > 0 || self.fewer < MIN_FRACTIONS)
     }
@@ -305,17 +306,18 @@ enum Joined {
 #[derive(Clone, Debug, Default)]
 struct Line {
     time: Option<(u16, WrittenTime)>,
-    /// The name of the zone of `time`, if it has no offset, or an empty string.
+    /// The name of the zone of `time`. Empty if `time` has an offset or the line names no zone.
     zone: String,
-    /// The time of day and the date, if they are in separate fields, as written.
+    /// The time of day as written, if the date is in a separate field.
     clock: TextSlot,
+    /// The date as written, if the time of day is in a separate field.
     date: TextSlot,
-    /// The field of the time of day.
+    /// The name of the field with the time of day.
     clock_field: String,
     first_ns: Option<i128>,
     last_ns: Option<i128>,
     duration: Option<WrittenDuration>,
-    /// A field with another duration.
+    /// The name of a field with a different duration.
     rival: Option<String>,
     method: TextSlot,
     target: TextSlot,
@@ -329,20 +331,21 @@ struct Line {
     flags: LineFlags,
 }
 
-/// Facts about a line that follow from single fields.
+/// Facts about a line that follow from individual fields.
 #[derive(Clone, Copy, Debug, Default)]
 struct LineFlags {
     has_strange_time: bool,
     has_strange_duration: bool,
     has_strange_status: bool,
-    /// True if a field for the duration or the status has no value.
+    /// True if a field for the duration exists but has no value.
     has_empty_duration: bool,
+    /// True if a field for the status exists but has no value.
     has_empty_status: bool,
     has_statement: bool,
     /// True if the category marks messages about a part of a request.
     is_of_part: bool,
     has_shared_id: bool,
-    /// True if the path is not in an array.
+    /// True if a path comes from a field outside of arrays.
     has_outer_target: bool,
 }
 
@@ -355,7 +358,8 @@ impl Line {
         self.duration.is_some() || self.flags.has_strange_duration
     }
 
-    /// Returns true if a field contains the request line, or text in its place that a client sent.
+    /// Returns true if a field contains the request line, or other text that a client sent instead
+    /// of a request line.
     fn has_request_line(&self, stage: Stage) -> bool {
         let text = &self.request.text;
         request_line(text).is_some() || (stage != Stage::Begin && text.contains([' ', '/']))
@@ -390,7 +394,7 @@ impl Line {
         }
     }
 
-    /// Adds what earlier lines contain about the request.
+    /// Adds the information from earlier lines of the request.
     fn add(&mut self, open: &OpenRequest, has_target: bool) {
         if !has_target {
             self.method.put(0, &open.method);
@@ -406,10 +410,10 @@ impl Line {
     }
 }
 
-/// A bare duration of the sample.
+/// A duration without a unit from the sample.
 #[derive(Clone, Debug)]
 struct SampledDuration {
-    /// The index of the producer that identifies itself in the line, if any.
+    /// The index of the producer that the line's fields identify, if any.
     producer: Option<usize>,
     /// The duration as written.
     value: f64,
@@ -427,16 +431,18 @@ impl SampledDuration {
     }
 }
 
-/// A producer whose unit makes its durations unusually long or short.
+/// A producer whose unit is ruled out, because its durations would be unusually long or short.
 #[derive(Clone, Copy, Debug)]
 struct ExcludedProducer {
     unit: u64,
-    /// True if the durations are long, but not too long for a client to wait.
+    /// True if the durations would be long, but short enough for a client to wait.
     is_long: bool,
 }
 
-/// A field that may have a role. Fields whose names imply a unit come first, and among these the
-/// total.
+/// A field that may have a role.
+///
+/// Fields whose names imply a unit are sorted first. Among the fields with and without a unit,
+/// names that contain `total` are first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     lacks_unit: bool,
@@ -444,17 +450,17 @@ struct Candidate {
     path: String,
 }
 
-/// The values of a field with the name of a path in a sample.
+/// The values of one field in a sample. The name of the field suggests that it contains the path.
 #[derive(Clone, Debug)]
 struct SampledPath {
     field: String,
     lines: u64,
     first: String,
-    /// True if all values are the first one.
+    /// True if all values are equal to the first value.
     is_constant: bool,
     /// True if all values look like the name of a log file.
     is_log_file: bool,
-    /// True if all values have a path that is not that of a host alone.
+    /// True if all values have a path after the host, if they have a host.
     has_paths: bool,
 }
 
@@ -484,9 +490,9 @@ impl SampledPath {
         self.has_paths &= !behind_host.is_empty();
     }
 
-    /// Returns true if this field has something other than the path, which is in the other field.
+    /// Returns true if this field does not contain the path, but `other` does.
     ///
-    /// In a log with one page, both fields are constant.
+    /// In a log with only one page, both fields are constant.
     fn is_replaced_by(&self, other: &SampledPath) -> bool {
         let can_replace = other.lines >= self.lines && other.has_paths && !other.is_log_file;
         let page = |text: &str| text.split(['?', '#']).next().unwrap_or("").to_string();
@@ -496,7 +502,7 @@ impl SampledPath {
     }
 }
 
-/// Returns true if a text looks like the name of a log file: a shipper adds it to each line.
+/// Returns true if a text looks like the name of a log file, which log shippers add to each line.
 fn is_log_file(text: &str) -> bool {
     let name = text.split(['?', '#']).next().unwrap_or(text);
     let is_file = name.contains(['/', '\\']);
@@ -507,29 +513,31 @@ fn is_log_file(text: &str) -> bool {
     is_file && (has_end || name.contains(".log.") || name.contains(".log-"))
 }
 
-/// Interprets fields by their names.
+/// An interpreter that finds the meaning of fields by their names.
 #[derive(Clone, Debug, Default)]
 pub struct Structured {
     /// The time zone for times without an offset.
     pub zone: Zone,
-    /// The zones that times name.
+    /// The time zones whose names the log's times contain.
     zone_words: ZoneWords,
     /// The unit of durations that the user specified, in ns.
     unit: Option<u64>,
-    /// A check of durations in the unit that the user specified, and their first field.
+    /// A check of the durations in the unit that the user specified.
     given_check: UnitCheck,
+    /// The first field with durations in the unit that the user specified.
     given_field: Option<String>,
     user_fields: FieldMap,
     known: HashMap<String, KnownField, RandomState>,
     line: Line,
     evidence: UnitEvidence,
-    /// The units that remain possible for bare durations after the sample, and the chosen unit.
+    /// The units, in ns, that remain possible after the sample for durations without a unit.
     possible: Vec<u64>,
     assumed_unit_ns: u64,
     has_fraction: bool,
-    /// A bit mask of the indices of weakly identified producers whose fields occur in the sample.
+    /// A bit mask of the indices of producers whose fields occur in the sample, but whose
+    /// identification is weak.
     weak_producers: u32,
-    /// The bare durations of the sample.
+    /// The sample's durations without a unit.
     sampled: Vec<SampledDuration>,
     /// A bit mask of the indices of producers whose unit makes the sample's durations implausible.
     implausible_producers: u32,
@@ -544,32 +552,32 @@ pub struct Structured {
     check: UnitCheck,
     /// The field whose durations have an assumed unit, if any.
     assumed_field: Option<String>,
-    /// A field with times that cannot be parsed, and an example.
+    /// The first field with a time that cannot be parsed, and the time as an example.
     strange_time: Option<(String, String)>,
-    /// The same for values that hardly look like times, such as small numbers.
+    /// A field for times with values that hardly look like times, such as small numbers.
     odd_time: StrangeField,
-    /// The number of requests with a time that cannot be parsed.
+    /// The number of requests whose time cannot be parsed.
     strange_times: u64,
     strange_duration: StrangeField,
     strange_status: StrangeField,
-    /// The field of the durations, if it never had a value so far.
+    /// The name of the first field for durations that had no value in a line.
     empty_duration: Option<String>,
-    /// The field of the durations, and a field with other durations.
+    /// The field of the durations, and a field with different durations.
     rival: Option<(String, String)>,
-    /// The number of durations with a fraction in a log whose sample has none.
+    /// The number of durations that have a fraction although the sample's durations have none.
     odd: u64,
     /// True if durations are nginx's `$upstream_response_time`.
     has_upstream_times: bool,
     /// Requests that may end in a later line.
     open: OpenRequests,
     path_lines: PathLines,
-    /// IDs of a sample in fields that are just called `id`.
+    /// The values that the sample has in fields that are just called `id`.
     bare_ids: BareIds,
     has_bare_ids: bool,
     /// True if any request has a status or a duration.
     has_ends: bool,
     has_durations: bool,
-    /// True if a line contains a status and the duration of a request.
+    /// True if any line contains both the status and the duration of a request.
     has_complete_lines: bool,
     /// True while fields are read from an element of an array.
     pub is_in_array: bool,
@@ -580,25 +588,27 @@ pub struct Structured {
     partial_duration: Option<String>,
     /// The number of requests with neither a status nor a duration.
     unfinished: u64,
-    /// The number of lines that repeat a request.
+    /// The number of lines that repeat a request that has ended.
     repeated: u64,
-    /// The number of lines about a part of a request.
+    /// The number of lines that describe only a part of a request.
     parts: u64,
     without_time: u64,
     without_duration: u64,
     requests: u64,
     /// The number of requests without a status.
     without_status: u64,
-    /// The fields that the user specified and that have had a value so far.
+    /// The fields that the user specified, if they have had a value so far.
     seen_user_fields: BTreeSet<String>,
-    /// The fields of the sample that have the names of paths.
+    /// The sample's fields whose names suggest that they contain the path.
     sampled_paths: Vec<SampledPath>,
-    /// The field that is used for paths instead of another, which has something else.
+    /// Advice that names the field that is used for paths, and the field that was not used because
+    /// it contains something else.
     path_field: Option<LogAdvice>,
-    /// Fields that may be durations, times, paths and statuses, for logs in which no such field was
-    /// found.
+    /// Fields that may be durations, times, paths and statuses, in this order.
+    ///
+    /// They are listed in advice if a log has no known field of that kind.
     candidates: [BTreeSet<Candidate>; 4],
-    /// A field whose text is a JSON object.
+    /// A field whose value is text with a JSON object.
     json_text: Option<String>,
     is_sampling: bool,
 }
@@ -688,13 +698,13 @@ impl Structured {
         }
     }
 
-    /// Returns true if a field can have this role.
+    /// Returns true if the field at `path` can have one of the `roles`.
     pub fn has_role(&mut self, path: &str, roles: &[Role]) -> bool {
         let known = self.known_field(path).meaning.roles;
         known.iter().flatten().any(|(role, _)| roles.contains(role))
     }
 
-    /// Returns true if the line has a path that is not in an array.
+    /// Returns true if the line has a path from a field outside of arrays.
     pub fn has_outer_target(&self) -> bool {
         self.line.flags.has_outer_target
     }
@@ -746,7 +756,9 @@ impl Structured {
         }
     }
 
-    /// Stores a value for its role. Returns false if the value does not fit the role.
+    /// Stores a value for its role.
+    ///
+    /// Returns false if the value does not fit the role.
     fn put(
         &mut self,
         role: Role,
@@ -889,7 +901,10 @@ impl Structured {
         true
     }
 
-    /// Reads a time of day, or records a time that cannot be parsed. Returns true for the former.
+    /// Reads a time of day and returns true.
+    ///
+    /// If the value is not a time of day, records it as a time that cannot be parsed, and returns
+    /// false.
     fn put_strange_time(&mut self, rank: u16, path: &str, value: Scalar) -> bool {
         if let Scalar::Text(text) = value
             && is_clock(text)
@@ -919,7 +934,7 @@ impl Structured {
         }
     }
 
-    /// Records a value of a field with the name of a path.
+    /// Records a value of a field whose name suggests that it contains the path.
     fn note_path(&mut self, field: &str, rank: u16, text: &str) {
         let paths = &mut self.sampled_paths;
         if rank > 0
@@ -933,8 +948,8 @@ impl Structured {
         }
     }
 
-    /// Finds a field with the name of a path whose values are something else, and the field with
-    /// the paths.
+    /// Finds out whether the field that would be used for paths contains something else, and
+    /// another field contains the paths.
     fn find_path_field(&mut self) {
         let sampled = std::mem::take(&mut self.sampled_paths);
         let rank = |path: &SampledPath| {
@@ -985,8 +1000,9 @@ impl Structured {
         }
     }
 
-    /// Returns the entry after all fields of a line were read, or `None` if the line describes no
-    /// request, or not its end.
+    /// Returns the entry after all fields of a line were read.
+    ///
+    /// Returns `None` if the line describes no request, or does not end the request.
     pub fn finish(&mut self) -> Option<Entry<'_>> {
         self.read_bare_id();
         self.drop_partial_duration();
@@ -1033,8 +1049,8 @@ impl Structured {
         }
     }
 
-    /// Returns true if the line describes a part of a request, such as a query, a call of another
-    /// server, or a step with a duration of its own.
+    /// Returns true if the line describes only a part of a request, such as a query, a call of
+    /// another server, or a step with its own duration.
     fn is_of_part(&self, stage: Stage) -> bool {
         let line = &self.line;
         let has_status = line.has_status() || line.flags.has_empty_status;
@@ -1047,7 +1063,7 @@ impl Structured {
             || (is_timed && self.has_complete_lines)
     }
 
-    /// Returns true if a later line can contain the duration of the line's request.
+    /// Returns true if the duration of the line's request can be in a later line.
     fn has_separate_durations(&self) -> bool {
         let line = &self.line;
         !line.id.is_empty()
@@ -1055,7 +1071,7 @@ impl Structured {
             && (self.has_durations || self.is_sampling)
     }
 
-    /// Adds what earlier lines contain about the request that the line ends.
+    /// Adds the information from earlier lines about the request that the current line ends.
     fn join_open(&mut self, stage: Stage, has_target: bool) -> Joined {
         let line = &self.line;
         if stage == Stage::Begin || line.id.is_empty() {
@@ -1088,7 +1104,8 @@ impl Structured {
         }
     }
 
-    /// Counts the line, and returns the entry of its request unless the request may continue.
+    /// Counts the line, and returns the entry of its request unless a later line may end the
+    /// request.
     fn count_as(&mut self, stage: Stage) -> Option<Entry<'_>> {
         let (time_s, offset_s) = self.time();
         let duration_ns = match stage {
@@ -1148,7 +1165,8 @@ impl Structured {
         Some(entry)
     }
 
-    /// Uses the field that is just called `id` if the sample shows that it is the request's ID.
+    /// Uses the field that is just called `id` as the request's ID if the sample shows that it is
+    /// one.
     fn read_bare_id(&mut self) {
         let line = &mut self.line;
         if line.bare_id.is_empty() || !line.id.is_empty() {
@@ -1165,13 +1183,17 @@ impl Structured {
         }
     }
 
-    /// Removes and returns the oldest unfinished request if there are too many.
+    /// Removes the oldest unfinished request if too many requests are unfinished.
+    ///
+    /// Returns the request unless it may repeat a request that has ended.
     pub fn unended(&mut self) -> Option<OpenRequest> {
         let open = self.open.excess()?;
         self.count_unended(open)
     }
 
     /// Removes and returns the oldest unfinished request at the end of the log.
+    ///
+    /// Skips requests that may repeat a request that has ended.
     pub fn last_unended(&mut self) -> Option<OpenRequest> {
         while let Some(open) = self.open.oldest() {
             if let Some(open) = self.count_unended(open) {
@@ -1238,8 +1260,8 @@ impl Structured {
         }
     }
 
-    /// Removes a duration that covers only a part of the request, unless the user specified its
-    /// field.
+    /// Removes a duration that covers only a part of the request, unless the user specified the
+    /// duration's field.
     fn drop_partial_duration(&mut self) {
         let marks = self.line.marks;
         let is_partial = |duration: &mut WrittenDuration| {
@@ -1298,8 +1320,10 @@ impl Structured {
         ns
     }
 
-    /// Records that another field contains other durations, unless the field of the durations is
-    /// certain.
+    /// Records that another field contains different durations.
+    ///
+    /// Does nothing if the user specified the field of the durations or if a producer is
+    /// identified.
     fn note_rival(&mut self) {
         if self.line.rival.is_none() || self.rival.is_some() || self.producer().is_some() {
             return;
@@ -1313,7 +1337,9 @@ impl Structured {
         }
     }
 
-    /// Returns the unit of a bare duration, which is added to the sample or checked.
+    /// Returns the unit of a duration without a unit, in ns.
+    ///
+    /// Adds the duration to the sample, or checks it after the sample.
     fn bare_duration_unit(&mut self, time_s: Option<i64>) -> u64 {
         let producer = self.producer_index();
         if producer.is_none() {
@@ -1347,7 +1373,8 @@ impl Structured {
         unit
     }
 
-    /// Returns the producer of the line, identified by fields that only this producer writes.
+    /// Returns the producer that the line's fields identify, because only this producer writes
+    /// them.
     fn producer(&self) -> Option<&'static Producer> {
         self.producer_index().map(|index| &PRODUCERS[index])
     }
@@ -1365,14 +1392,15 @@ impl Structured {
         found.map(|(index, _)| index)
     }
 
-    /// Returns true if the durations are fractions or whole numbers, as the producer writes them.
+    /// Returns true if the sample's durations have the form in which the producer writes durations:
+    /// fractions, whole numbers, or three decimals.
     fn has_its_form(&self, producer: &Producer) -> bool {
         let has_fraction = producer.has_fraction;
         has_fraction.is_none_or(|has| has == self.has_fraction)
             && (!producer.has_three_decimals || self.decimals.are_three())
     }
 
-    /// Records the producers that may have written a line of the sample.
+    /// Records the producers that may have written the current line of the sample.
     fn note_weak_producers(&mut self) {
         if !self.is_sampling {
             return;
@@ -1384,9 +1412,10 @@ impl Structured {
         }
     }
 
-    /// Returns the producer whose fields occur in the sample and whose unit is likely.
+    /// Returns a producer whose fields occur in the sample and whose unit is in `likely`, in ns.
     ///
-    /// Durations in seconds are below 1 far more often than durations in any finer unit.
+    /// If most durations are below 1 and seconds are likely, only a producer that writes seconds
+    /// fits, because durations in finer units are rarely below 1.
     fn preferred_producer(&self, likely: &[u64]) -> Option<&'static Producer> {
         let has_seconds = self.evidence.is_mostly_below_one() && likely.contains(&1_000_000_000);
         let fits = |(index, producer): &(usize, &Producer)| {
@@ -1399,12 +1428,12 @@ impl Structured {
         found.map(|(_, producer)| producer)
     }
 
-    /// Starts to read a sample, which determines the units.
+    /// Begins the sample, from which the units are determined.
     pub fn begin_sample(&mut self) {
         self.is_sampling = true;
     }
 
-    /// Excludes the producers whose unit makes their durations implausible, and returns these
+    /// Excludes the producers in whose unit the durations are implausible, and returns these
     /// producers.
     fn exclude_producers(&mut self) -> Vec<ExcludedProducer> {
         let mut by_producer = BTreeMap::<usize, UnitEvidence>::new();
@@ -1499,7 +1528,8 @@ impl Structured {
         is_bare.then(|| duration.unit.unwrap_or_else(producer))
     }
 
-    /// Returns the field and the unit of the durations, and their resolution in ns.
+    /// Returns the description of the durations, with their field and unit, and their resolution in
+    /// ns.
     ///
     /// The caller must have read a line with a duration.
     pub fn duration_words(&self) -> Option<(String, u64)> {
@@ -1533,7 +1563,7 @@ impl Structured {
         Some((words, step.max(1)))
     }
 
-    /// Returns true if the durations have millisecond resolution, because nginx writes three
+    /// Returns true if fractions of seconds have a resolution of 1 ms, because nginx writes three
     /// decimals.
     fn has_milliseconds(&self, duration: &WrittenDuration) -> bool {
         duration.unit == Some(1_000_000_000) || duration.field.ends_with("request_time")
@@ -1599,9 +1629,10 @@ impl Structured {
         [shared, uncounted, unfinished].into_iter().flatten()
     }
 
-    /// Returns true if more than 5 % of the requests are affected.
+    /// Returns true if `requests` is more than 5 % of all requests.
     ///
-    /// The requests that run at the end of a log have no end either.
+    /// A few unfinished requests are normal: requests that are still running at the end of a log
+    /// have no end either.
     fn is_often(&self, requests: u64) -> bool {
         requests.saturating_mul(20) > self.requests
     }
@@ -1661,7 +1692,8 @@ impl Structured {
         advice
     }
 
-    /// Returns advice about the fields that the user specified or that were chosen.
+    /// Returns advice about the fields that the user specified and about the field that was chosen
+    /// for paths.
     fn field_advice(&self) -> Vec<LogAdvice> {
         let mut advice: Vec<LogAdvice> = self.unseen_fields().into_iter().collect();
         advice.extend(self.path_field.clone());
@@ -1703,7 +1735,9 @@ impl Structured {
         }
     }
 
-    /// Returns advice about a role that no known field has, and lists the fields that may have it.
+    /// Returns advice about a role that no known field has.
+    ///
+    /// Lists the fields that may have the role.
     fn missing(&self, role: FieldRole) -> LogAdvice {
         let [durations, times, paths, statuses] = &self.candidates;
         let candidates = match role {
@@ -1722,14 +1756,14 @@ impl Structured {
     }
 }
 
-/// The IDs of a sample in fields that are just called `id`.
+/// The values that the sample has in fields that are just called `id`.
 #[derive(Clone, Debug, Default)]
 struct BareIds {
     /// The IDs of requests that began and have not ended.
     begun: HashSet<String, RandomState>,
-    /// The number of ends with the ID of a request that began.
+    /// The number of lines that end a request and have the ID of a request that began.
     pairs: u64,
-    /// The number of ends with another ID.
+    /// The number of lines that end a request and have any other ID.
     others: u64,
 }
 
@@ -1746,16 +1780,18 @@ impl BareIds {
         }
     }
 
-    /// Returns true if most ends have the ID of a request that began, so that it is a request's ID.
+    /// Returns true if most lines that end a request have the ID of a request that began. In that
+    /// case, the field contains the ID of the request.
     fn are_of_requests(&self) -> bool {
         self.pairs > self.others
     }
 }
 
 impl WrittenDuration {
-    /// Returns true if another field contains a different duration of the same request.
+    /// Returns true if `self`, the duration in the field at `path`, differs from `other`, and if
+    /// both durations cover the whole request.
     ///
-    /// Fields of nested objects often describe parts of the request.
+    /// Durations at another depth of nesting often cover only a part of the request.
     fn differs(&self, other: &WrittenDuration, path: &str) -> bool {
         let depth = |path: &str| path.matches('.').count();
         let is_part = depth(path) != depth(&other.field);
@@ -1781,13 +1817,13 @@ impl WrittenDuration {
     }
 }
 
-/// Returns true if two durations in ns can be the same duration, rounded to the coarser unit.
+/// Returns true if two durations in ns can be the same duration, rounded to `unit` ns.
 fn is_same(one: f64, other: f64, unit: f64) -> bool {
     let difference = (one - other).abs();
     difference <= unit || difference <= SAME_DURATION * one.max(other)
 }
 
-/// Returns true for a text that stands for a missing value.
+/// Returns true if a text means that the value is missing.
 fn is_missing(value: Scalar) -> bool {
     const MISSING: [&str; 7] = ["", "-", "null", "none", "n/a", "nan", "undefined"];
     let Scalar::Text(text) = value else {
@@ -1797,7 +1833,7 @@ fn is_missing(value: Scalar) -> bool {
     MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Returns method and target if the text is certainly a request line, or a path alone.
+/// Returns the method and the target if the text is certainly a request line, or only a path.
 fn request_line(text: &str) -> Option<(&[u8], &[u8])> {
     let (method, target) = method_and_target(text.as_bytes());
     let is_target = target.starts_with(b"/")
@@ -1832,7 +1868,7 @@ fn status(value: Scalar) -> Option<u64> {
 /// Parses a duration.
 ///
 /// Returns the value, the value as an integer if it has no fraction, and the unit in ns if the text
-/// states it.
+/// contains the unit.
 fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
     match value {
         Scalar::Integer(n) => Some((n as f64, Some(n), None)),
@@ -1868,10 +1904,10 @@ impl WrittenTime {
     }
 }
 
-/// Returns true if a line's time is a better one than another. The times have a rank, and a flag that
-/// is true if they name their zone.
+/// Returns true if the first time describes a line better than the other time.
 ///
-/// A time with an offset takes precedence over the same moment without one.
+/// Each time comes with the rank of its field and a flag that is true if the time contains the name
+/// of its zone. A time with an offset or a zone takes precedence over the same moment without them.
 fn is_better_time(
     (rank, time, has_zone): (u16, WrittenTime, bool),
     (other_rank, other, other_has_zone): (u16, WrittenTime, bool),
@@ -1886,6 +1922,7 @@ fn is_better_time(
 }
 
 /// Returns true if two times differ only by an offset from UTC, which is a multiple of 15 minutes.
+/// Differences of up to 2 s are ignored.
 fn is_same_moment(one: WrittenTime, other: WrittenTime) -> bool {
     const QUARTER_S: i64 = 900;
     const MAX_OFFSET_S: i64 = 14 * 3600;
@@ -1931,7 +1968,7 @@ fn written_time(value: Scalar<'_>) -> Option<ReadTime<'_>> {
     epoch(number, number as i128).map(ReadTime::from)
 }
 
-/// Returns the name of a time's zone as a part of the text that it was parsed from.
+/// Returns the name of a time's zone as a slice of the text from which the time was parsed.
 fn zone_name<'v>(text: &'v str, time: &ZonedTime) -> Option<&'v str> {
     let zone = std::str::from_utf8(time.zone?).ok()?;
     text.rfind(zone)
@@ -1960,8 +1997,9 @@ fn looks_like_time(value: Scalar) -> bool {
     }
 }
 
-/// Parses a time since 1970 in s, ms, µs or ns. The function chooses the unit for which the time is
-/// between 2001 and 2099.
+/// Parses a time since 1970 in s, ms, µs or ns.
+///
+/// The unit is the one in which the time is between 2001 and 2099.
 fn epoch(number: f64, integer: i128) -> Option<WrittenTime> {
     let scales = [1_000_000_000_i128, 1_000_000, 1_000, 1];
     let scale = *scales
@@ -1975,7 +2013,7 @@ fn epoch(number: f64, integer: i128) -> Option<WrittenTime> {
     })
 }
 
-/// Returns true if a number sounds like a duration and is not a time since 1970.
+/// Returns true if a field's name sounds like a duration and its value is not a time since 1970.
 ///
 /// A duration in ns can look like a time in seconds.
 fn may_be_duration(path: &str, value: Scalar) -> bool {
@@ -1988,7 +2026,7 @@ fn may_be_duration(path: &str, value: Scalar) -> bool {
     sounds_like_duration(path) && (!is_time || (implies_unit(path) && number < 1e10))
 }
 
-/// Returns true if a number may be a status, according to its name and its value.
+/// Returns true if a field's name and its value suggest that the field is a status.
 fn may_be_status(path: &str, value: Scalar) -> bool {
     let last = plain(path.rsplit('.').next().unwrap_or(path));
     let has_word = ["status", "code", "response"]
@@ -1999,7 +2037,7 @@ fn may_be_status(path: &str, value: Scalar) -> bool {
         && status(value).is_some_and(|status| (100..600).contains(&status))
 }
 
-/// Parses a fraction such as `.123`, in ns.
+/// Parses a fraction of a second such as `.123`. The result is in ns.
 fn fraction_ns(text: &[u8]) -> i128 {
     let [b'.' | b',', digits @ ..] = text else {
         return 0;

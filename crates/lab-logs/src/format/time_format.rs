@@ -153,7 +153,7 @@ impl TimeFormat {
         self.has(TimePart::Year) || self.has(TimePart::ShortYear)
     }
 
-    /// Returns true if the hours are from 1 to 12 and nothing tells morning from afternoon.
+    /// Returns true if the hours are from 1 to 12 and the format does not contain AM or PM.
     pub fn lacks_half_day(&self) -> bool {
         self.has(TimePart::HalfDayHour)
             && ![TimePart::HalfDay, TimePart::Hour, TimePart::Epoch]
@@ -307,9 +307,9 @@ impl TimePart {
     }
 }
 
-/// Parses a number with at most this many digits, optionally padded with blanks as in C.
+/// Parses a number with at most `most` digits, optionally padded with blanks as in C.
 ///
-/// Returns the number and its length.
+/// Returns the number and the length of its text.
 fn number(text: &[u8], most: usize) -> Option<(u64, usize)> {
     let blanks = text
         .iter()
@@ -341,8 +341,9 @@ fn offset_length(text: &[u8]) -> Option<usize> {
 }
 
 impl TimeParts {
-    /// Returns the time in seconds since 1970 and the clock's offset, or `None` if the day does not
-    /// exist.
+    /// Returns the time in seconds since 1970 and the clock's offset from UTC in seconds.
+    ///
+    /// Returns `None` if the day does not exist.
     pub fn time(&self, zone: &mut Zone) -> Option<(i64, i32)> {
         if let Some(epoch) = self.epoch_s {
             if !EPOCHS.contains(&epoch.unsigned_abs()) {

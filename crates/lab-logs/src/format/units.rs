@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Determines the unit of durations that are bare numbers.
+//! Determines the unit of durations that are written without a unit.
 //!
 //! The values and the log's times exclude some units.
 
@@ -10,25 +10,27 @@ pub const UNITS: [u64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
 
 /// The minimum number of durations needed to exclude a unit.
 const MIN_DURATIONS: usize = 10;
-/// The maximum plausible median of a server's durations, and their maximum plausible 90th
-/// percentile, both in ns.
+/// The maximum plausible median of a server's durations, in ns.
 ///
 /// Proxies and clients give up earlier.
 const MAX_MEDIAN_NS: f64 = 30e9;
+/// The maximum plausible 90th percentile of a server's durations, in ns.
 const MAX_P90_NS: f64 = 300e9;
-/// The maximum possible median and 90th percentile of durations, both in ns.
+/// The maximum possible median of durations, in ns.
 ///
-/// Long polling, WebSockets and answers of language models take minutes, so a unit with durations
+/// Long polling, WebSockets and responses of language models take minutes, so a unit with durations
 /// above [`MAX_MEDIAN_NS`] is unlikely, but not excluded.
 const MAX_POSSIBLE_MEDIAN_NS: f64 = 1_800e9;
+/// The maximum possible 90th percentile of durations, in ns.
 const MAX_POSSIBLE_P90_NS: f64 = 86_400e9;
 /// The maximum median at which the unit of a known producer is more likely than any other, in ns.
 const MAX_PRODUCER_MEDIAN_NS: f64 = 120e9;
-/// The number of durations in a block, and the minimum number in the last block.
+/// The number of durations in a block.
 const BLOCK: u64 = 500;
+/// The minimum number of durations in the last block.
 const MIN_LAST_BLOCK: u64 = 100;
-/// The minimum ratio between the typical durations of two parts of a log that suggests a change of the
-/// unit.
+/// The minimum ratio between the typical durations of two parts of a log at which the unit probably
+/// changed.
 const MIN_UNIT_CHANGE: f64 = 200.0;
 /// The minimum plausible 90th percentile of a server's durations, in ns.
 const MIN_P90_NS: f64 = 2e3;
@@ -87,7 +89,7 @@ impl UnitEvidence {
         self.has_fraction
     }
 
-    /// Returns true if most durations are below 1 in their own unit.
+    /// Returns true if most durations, as written, are below 1.
     pub fn is_mostly_below_one(&self) -> bool {
         let below = self
             .durations
@@ -96,10 +98,11 @@ impl UnitEvidence {
         below.count() * 2 > self.durations.len()
     }
 
-    /// Returns the units that the log leaves possible.
+    /// Returns the units that the evidence does not exclude, in ns.
     ///
-    /// These include units in which the durations are unusually long. [`UnitEvidence::likely`]
-    /// excludes them. Returns all `units` if the log excludes every one of them or contains too little evidence.
+    /// The result includes units in which the durations are unusually long.
+    /// [`UnitEvidence::likely`] excludes these. Returns all `units` if the evidence excludes all of
+    /// them or there is too little evidence.
     pub fn possible(&self, units: &[u64]) -> Vec<u64> {
         if self.durations.len() < MIN_DURATIONS {
             return units.to_vec();
@@ -127,7 +130,7 @@ impl UnitEvidence {
         }
     }
 
-    /// Returns the two parts of the log if their durations differ as if the unit had changed in
+    /// Splits the log into two parts if their durations differ as if the unit had changed in
     /// between, and if the durations of each part are plausible in some unit.
     fn different_parts(&self) -> Option<[UnitEvidence; 2]> {
         let cut = |tenths: usize| self.different_parts_at(self.durations.len() * tenths / 10);
@@ -160,33 +163,36 @@ impl UnitEvidence {
         sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
     }
 
-    /// Returns the units in which the durations are plausible for a server, even if there are only
-    /// a few durations.
+    /// Returns the units, in ns, in which the durations are plausible for a server.
+    ///
+    /// A few durations are enough for this test.
     pub fn likely(&self, units: &[u64]) -> Vec<u64> {
         let likely = |unit: &&u64| !self.durations.is_empty() && self.is_plausible(**unit);
         units.iter().filter(likely).copied().collect()
     }
 
-    /// Returns true if the durations are long in the unit of a producer, but not too long for a
-    /// client to wait.
+    /// Returns true if the durations are long in `unit`, in ns, but short enough for a client to
+    /// wait.
     pub fn is_long_in(&self, unit: u64) -> bool {
         let median_ns = self.median() * unit as f64;
         (MAX_MEDIAN_NS..=MAX_PRODUCER_MEDIAN_NS).contains(&median_ns)
     }
 
-    /// Returns true if the durations contradict this unit, although other facts suggest it.
+    /// Returns true if the durations are implausible in `unit`, in ns, although other facts suggest
+    /// that unit.
     pub fn contradicts(&self, unit: u64) -> bool {
         let median_ns = self.median() * unit as f64;
         let is_short = median_ns > 0.0 && median_ns < MIN_P90_NS;
         self.durations.len() >= MIN_DURATIONS && (median_ns > MAX_MEDIAN_NS || is_short)
     }
 
-    /// Returns true if the durations in this unit are plausible for a server.
+    /// Returns true if the durations are plausible for a server if their unit is `unit` ns.
     fn is_plausible(&self, unit: u64) -> bool {
         self.fits_within(unit, MAX_MEDIAN_NS, MAX_P90_NS)
     }
 
-    /// Returns true if the durations in this unit are possible, even if they are unusually long.
+    /// Returns true if the durations are possible if their unit is `unit` ns, even if they are
+    /// unusually long.
     fn is_possible(&self, unit: u64) -> bool {
         self.fits_within(unit, MAX_POSSIBLE_MEDIAN_NS, MAX_POSSIBLE_P90_NS)
     }
@@ -217,8 +223,8 @@ impl UnitEvidence {
         }
     }
 
-    /// Returns the unit in which nearly all durations match the span between the two times in their
-    /// lines.
+    /// Returns the unit, in ns, in which most durations match the time between the first and the
+    /// last time in their lines.
     fn unit_between_times(&self) -> Option<u64> {
         let is_close = |unit: u64, (ns, duration): (f64, f64)| {
             let ratio = ns / (duration * unit as f64);
@@ -233,10 +239,10 @@ impl UnitEvidence {
             .flatten()
     }
 
-    /// Returns the units that are consistent with the order of the lines.
+    /// Returns the units, in ns, that are consistent with the order of the lines.
     ///
-    /// Servers write a line when its request ends. If lines contain the arrival time, then
-    /// arrival time plus duration increases from line to line, provided that the unit is right.
+    /// Servers write a line when its request ends. If lines contain the arrival time, then the sum
+    /// of arrival time and duration increases from line to line, provided that the unit is right.
     fn possible_by_order(&self, units: &[u64]) -> Vec<u64> {
         let inversions = |scale: f64| {
             let mut latest = f64::MIN;
@@ -266,20 +272,23 @@ pub struct UnitCheck {
     long: u64,
     very_long: u64,
     absurd: u64,
-    /// The number of durations in the current block, and the sum of their binary logarithms.
+    /// The number of durations above zero in the current block.
     block: u64,
+    /// The sum of the binary logarithms of the current block's durations, in steps of
+    /// [`LOGARITHM_STEPS`].
     block_sum: u64,
-    /// The lowest and the highest mean logarithm of a block, if a block has ended.
+    /// The lowest and the highest mean logarithm of a block, or `None` if no block has ended.
     levels: Option<(f64, f64)>,
 }
 
-/// The duration above which only a wrong unit explains most durations, in ns.
+/// The duration above which only a wrong unit is a reasonable explanation, in ns.
 const ABSURD_NS: u64 = 86_400_000_000_000;
 
 /// The number of steps of [`logarithm`] per power of two.
 const LOGARITHM_STEPS: u64 = 256;
 
-/// Returns the binary logarithm of a positive number, interpolated linearly between powers of two.
+/// Returns the binary logarithm of a positive number in steps of [`LOGARITHM_STEPS`], interpolated
+/// linearly between powers of two.
 #[inline]
 fn logarithm(number: u64) -> u64 {
     let exponent = number.ilog2();
@@ -311,15 +320,15 @@ impl UnitCheck {
         (self.block, self.block_sum) = (0, 0);
     }
 
-    /// Returns the lowest and the highest level, including the current block.
+    /// Returns the lowest and the highest mean logarithm of a block, including the current block.
     fn levels_with_block(&self) -> (f64, f64) {
         let level = self.block_sum as f64 / (self.block * LOGARITHM_STEPS) as f64;
         let (low, high) = self.levels.unwrap_or((level, level));
         (low.min(level), high.max(level))
     }
 
-    /// Returns the ratio between the typical durations of two blocks of the log, if it suggests that
-    /// the unit changed.
+    /// Returns the ratio between the typical durations of two blocks of the log, or `None` if the
+    /// ratio does not suggest that the unit changed.
     pub fn change(&self) -> Option<u64> {
         let (low, high) = match self.block {
             MIN_LAST_BLOCK.. => self.levels_with_block(),
@@ -336,7 +345,7 @@ impl UnitCheck {
         self.all >= MIN_DURATIONS as u64 && self.absurd * 2 > self.all
     }
 
-    /// Returns true if the number of durations is too large for them to be exceptions.
+    /// Returns true if the number `durations` is too large for these durations to be exceptions.
     pub fn is_often(&self, durations: u64) -> bool {
         durations >= MIN_DURATIONS as u64 && durations * 1_000 > self.all
     }
@@ -354,8 +363,8 @@ impl UnitCheck {
     }
 }
 
-/// Returns the assumption about a unit if the check of the whole log contradicts it or shows that it
-/// changed.
+/// Returns the assumption about the unit if the check of the whole log shows that the unit is
+/// implausible or changed.
 pub fn contradiction(check: &UnitCheck, field: &str, unit_ns: u64) -> Option<LogAssumption> {
     if let Some(times) = check.change() {
         return Some(LogAssumption::ChangedUnit {
@@ -369,7 +378,7 @@ pub fn contradiction(check: &UnitCheck, field: &str, unit_ns: u64) -> Option<Log
         .then(|| doubted_unit(field, unit_ns))
 }
 
-/// Returns the assumption about a unit that the user specified, if it is certainly wrong.
+/// Returns the assumption about the unit that the user specified if the unit is certainly wrong.
 pub fn absurd_unit(check: &UnitCheck, field: &str, unit_ns: u64) -> Option<LogAssumption> {
     check
         .is_absurd()
@@ -379,7 +388,7 @@ pub fn absurd_unit(check: &UnitCheck, field: &str, unit_ns: u64) -> Option<LogAs
         })
 }
 
-/// Counts the requests of a format that always has a duration.
+/// A count of requests with and without a duration, for formats with a field for the duration.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimedCount {
     requests: u64,
@@ -407,8 +416,7 @@ impl TimedCount {
     }
 }
 
-/// Returns the assumption about a unit, with the field of the durations and the other possible
-/// units.
+/// Returns the assumption that a field's durations are in `unit_ns`, with the other possible units.
 pub fn assumed_unit(field: &str, unit_ns: u64, possible: &[u64]) -> LogAssumption {
     LogAssumption::Unit {
         place: field.into(),
@@ -423,7 +431,8 @@ pub fn other_units(unit_ns: u64, possible: &[u64]) -> Vec<u64> {
     others.collect()
 }
 
-/// Returns the assumption about a unit that the values of the whole log contradict.
+/// Returns the assumption that a field's durations are in `unit_ns`, although the values of the
+/// whole log contradict that unit.
 pub fn doubted_unit(field: &str, unit_ns: u64) -> LogAssumption {
     LogAssumption::DoubtfulUnit {
         place: field.into(),

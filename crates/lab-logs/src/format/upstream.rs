@@ -27,7 +27,9 @@ pub fn is_within_list(text: &[u8], at: usize) -> bool {
     before.ends_with(b",") || before.ends_with(b" :") || text[at..].starts_with(b" : ")
 }
 
-/// Returns the sum, in ns, of times written in s. Returns `None` if there are no times.
+/// Returns the sum, in ns, of times that are written in seconds.
+///
+/// Returns `None` if there are no times.
 pub fn sum_ns(value: &[u8]) -> Option<u64> {
     let is_separator = |b: &u8| matches!(b, b',' | b':' | b' ');
     let times = value
@@ -38,7 +40,7 @@ pub fn sum_ns(value: &[u8]) -> Option<u64> {
     })
 }
 
-/// Returns true for values separated by `, ` or ` : `.
+/// Returns true if a text contains values separated by `, ` or ` : `.
 pub fn is_list(value: &[u8]) -> bool {
     let is_part = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b':' | b' ' | b'-');
     value.contains(&b' ') && value.iter().all(is_part)

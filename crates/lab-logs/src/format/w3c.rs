@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parses the extended log format of the W3C, which IIS and CloudFront write.
 //!
-//! A line `#Fields:` names the fields of the other lines. Times are in UTC, except those of WebLogic.
+//! A line `#Fields:` names the fields of the lines that follow. Times are in UTC, except in the
+//! logs of WebLogic.
 //!
 //! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; IIS *Advanced Logging*; CloudFront,
 //! *standard logging*; Tomcat 10.1, ExtendedAccessLogValve; Blue Coat SGOS, *access log formats*;
@@ -18,7 +19,7 @@ const S: u64 = 1_000_000_000;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 86_400;
 
-/// The beginning of the line that names the fields of the lines below it.
+/// The beginning of the line that names the fields of the lines that follow.
 const FIELDS: &[u8] = b"#Fields:";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ enum W3cField {
     Bytes,
     Agent,
     Duration,
-    /// A duration whose unit follows from the field's name, in ns.
+    /// A duration. The number is the unit that the field's name implies, in ns.
     DurationIn(u64),
 }
 
@@ -46,7 +47,7 @@ pub struct W3c {
     /// The unit of durations that the user specified, in ns.
     unit: Option<u64>,
     fields: Vec<W3cField>,
-    /// True while lines precede the first `#Fields:` line, so that their fields are unknown.
+    /// True until a `#Fields:` line was read, because the fields are unknown before it.
     lacks_header: bool,
     /// The unit of durations in ns, if the producer or the form of the durations determines it.
     known_unit: Option<u64>,
@@ -54,7 +55,7 @@ pub struct W3c {
     software: Vec<u8>,
     /// True if `known_unit` follows from the form of the durations rather than from the producer.
     is_unit_by_form: bool,
-    /// True if durations of the sample have a fraction.
+    /// True if any duration in the sample has a fraction.
     has_fraction: bool,
     possible: Vec<u64>,
     check: UnitCheck,
@@ -64,10 +65,14 @@ pub struct W3c {
     timed: TimedCount,
     /// The first field for a duration.
     duration_field: String,
-    /// The number of durations that cannot be parsed, and the first of them.
+    /// The number of durations that cannot be parsed.
     unparsed: u64,
+    /// The first duration that cannot be parsed.
     unparsed_example: String,
-    /// Midnight and the last time of the current day, for logs whose lines have no date.
+    /// Midnight of the current day, in seconds since 1970 as if it were UTC, and the last time in
+    /// that day, in seconds since midnight.
+    ///
+    /// Used for logs whose lines have no date.
     day: Option<(i64, i64)>,
     has_derived_days: bool,
     lacks_days: bool,
@@ -77,7 +82,7 @@ pub struct W3c {
     connections: u64,
 }
 
-/// The meaning of a line other than a directive.
+/// The content of a line other than a directive.
 enum W3cLine<'l> {
     Request(Entry<'l>),
     /// A connection on which no request was made.
@@ -105,7 +110,7 @@ impl W3c {
         self.is_local
     }
 
-    /// Determines the unit of durations from the first lines.
+    /// Determines the unit of durations from the first lines of a log.
     pub fn sample(&mut self, lines: &[&[u8]]) {
         let mut evidence = UnitEvidence::default();
         let mut sampled = self.clone();
@@ -144,17 +149,18 @@ impl W3c {
     }
 
     /// Returns the unit of durations that contain no unit, in ns, or `None` if the user specified
-    /// it.
+    /// the unit.
     pub fn bare_unit(&self) -> Option<u64> {
         let is_bare = self.unit.is_none() && self.fields.contains(&W3cField::Duration);
         is_bare.then(|| self.known_unit.unwrap_or(self.possible[0]))
     }
 
-    /// Continues the log whose previous file `before` read, if `lines` have the same fields.
+    /// Continues the log whose previous file `before` read if `lines` have the same fields.
     ///
     /// Lines before the first `#Fields:` line have the fields of the previous file. The unit of
-    /// durations carries over unless the lines show another unit. The day carries over if the lines
-    /// begin when the previous file ended. A `#Date:` line corrects the day.
+    /// durations is taken from the previous file unless the lines show another unit. The current
+    /// day is taken from the previous file if the lines begin when that file ended. A `#Date:` line
+    /// corrects the day.
     pub fn continue_log(&mut self, before: &W3c, lines: &[&[u8]], is_sure: bool) {
         if std::mem::take(&mut self.lacks_header) {
             self.fields.clone_from(&before.fields);
@@ -198,7 +204,7 @@ impl W3c {
         Some(next)
     }
 
-    /// Returns true if the first line is within an hour of the last time of the day.
+    /// Returns true if the time of the first line is within an hour of the last time in `day`.
     fn is_next_hour(&self, day: (i64, i64), lines: &[&[u8]]) -> bool {
         let mut sampled = self.clone();
         sampled.day = Some(day);
@@ -364,8 +370,9 @@ impl W3c {
         Some(W3cLine::Request(entry))
     }
 
-    /// Returns the time of a line without a date. The day is the day of the `#Date:` line or a
-    /// later day.
+    /// Returns the time of a line without a date.
+    ///
+    /// The day is the day of the `#Date:` line or a later day.
     fn time_of_day(&mut self, clock: i64) -> Option<i64> {
         let Some((midnight, last)) = &mut self.day else {
             self.lacks_days = true;
@@ -400,7 +407,7 @@ impl W3c {
         unparsed.into_iter().chain(about_unit).collect()
     }
 
-    /// Returns advice about data that is derived or missing.
+    /// Returns advice about data that was inferred or is missing.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
         if self.has_derived_days {
@@ -434,7 +441,7 @@ fn unit_of_software(line: &[u8]) -> Option<u64> {
     }
 }
 
-/// Returns the seconds since 1970 of a date and a time, as if they were UTC.
+/// Returns the seconds since 1970 of a date and a time, as if both were in UTC.
 fn seconds(date: &[u8], time: &[u8]) -> Option<i64> {
     let mut text = [b' '; 19];
     text[..10].copy_from_slice(date.get(..10)?);
@@ -603,7 +610,7 @@ mod tests {
         assert_eq!(duration_of("0.020", "2000", b""), (in_s, true));
     }
 
-    /// Lines above the first `#Fields:` line have the fields of the previous file, if any.
+    /// Lines before the first `#Fields:` line have the fields of the previous file, if any.
     #[test]
     fn a_fields_line_applies_only_to_the_lines_below_it() {
         const LINE: &str = "2026-05-01 10:00:00 /a 200 78\n";
@@ -642,7 +649,7 @@ mod tests {
         }
     }
 
-    /// Tomcat 10.1, ExtendedAccessLogValve.
+    /// The example is from Tomcat 10.1, ExtendedAccessLogValve.
     #[test]
     fn tomcat_names_its_units_and_writes_seconds_otherwise() {
         let duration = |name: &str, value: &str| {
@@ -743,7 +750,7 @@ mod tests {
         }
     }
 
-    /// HTTP.sys: a connection that timed out before a request.
+    /// HTTP.sys logs a connection that timed out before it sent a request.
     #[test]
     fn connections_without_a_request_are_other_lines() {
         let log = "#Fields: date time cs-version cs-method cs-uri sc-status s-siteid s-reason\n\

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads the lines of any format inside lines of containers or of the journal.
+//! Reads the lines of any format inside the lines of containers or of the journal.
 //!
 //! `{"log":"127.0.0.1 - - […\n","stream":"stdout","time":"2026-05-01T10:00:00.1Z"}`
 //!
 //! `2026-05-01T10:00:00.1Z stdout F 127.0.0.1 - - […`
 //!
-//! Source: Docker, *JSON File logging driver*; Kubernetes, *CRI logging format*; systemd,
-//! *Journal Export Formats*, journalctl `-o json`.
+//! Source: Docker, *JSON File logging driver*; Kubernetes, *CRI logging format*; systemd, *Journal
+//! Export Formats*, journalctl `-o json`.
 
 use super::json_wrapper::{origin, outer_time_s};
 use super::wrapper::{DockerLines, Wrapper};
@@ -27,10 +27,12 @@ const MAX_SOURCES: usize = 64;
 pub struct WrappedLog {
     wrapping: Wrapping,
     pub inner: LogReader,
-    /// The readers of the containers and streams, if a statement can have multiple lines. Other
-    /// formats are read with `inner`.
+    /// The readers of the individual containers and streams, for formats in which an entry can have
+    /// multiple lines.
+    ///
+    /// The lines of other formats are read by `inner`.
     by_source: BTreeMap<Vec<u8>, LogReader>,
-    /// True if a request has the time of its outer line.
+    /// True if any request has the time of its outer line, because its own line has no time.
     uses_outer_time: bool,
 }
 
@@ -48,13 +50,15 @@ enum Wrapping {
 /// The content of an outer line.
 enum Unwrapping<'l> {
     Text(Cow<'l, [u8]>),
-    /// The beginning of a line whose rest follows.
+    /// The first part of a line. The rest follows in later outer lines.
     Part,
     NotWrapped,
 }
 
 impl Wrapping {
-    /// Returns the container and the stream of a line. Empty if unknown.
+    /// Returns the container and the stream of a line.
+    ///
+    /// The result is empty if they are unknown.
     fn source(&self, line: &[u8]) -> Vec<u8> {
         match self {
             Wrapping::Json(_) | Wrapping::Shipper => {
@@ -68,7 +72,7 @@ impl Wrapping {
         }
     }
 
-    /// Removes the outer format of a line.
+    /// Removes the wrapper of a line.
     fn unwrap<'l>(&mut self, line: &'l [u8]) -> Unwrapping<'l> {
         match self {
             Wrapping::Json(lines) => {
@@ -94,7 +98,7 @@ impl Wrapping {
         }
     }
 
-    /// Returns the outer time of a line, in seconds since 1970.
+    /// Returns the time in the wrapper of a line, in seconds since 1970.
     fn time_s(&self, line: &[u8]) -> Option<i64> {
         match self {
             Wrapping::Json(_) | Wrapping::Shipper => json_time_s(line),
@@ -165,7 +169,7 @@ fn find_within(
     )))))
 }
 
-/// Detects the format inside wrapped lines from their texts.
+/// Detects the format of the texts inside wrapped lines.
 fn inner_reader(texts: &[(&[u8], Cow<'_, [u8]>)], hints: &Hints) -> Result<Box<LogReader>, String> {
     let texts: Vec<&[u8]> = texts.iter().map(|(_, text)| &text[..]).collect();
     match find(&texts.join(&b'\n'), hints)? {
@@ -174,8 +178,8 @@ fn inner_reader(texts: &[(&[u8], Cow<'_, [u8]>)], hints: &Hints) -> Result<Box<L
     }
 }
 
-/// Returns true if an entry can have multiple lines, between which lines of other containers and
-/// streams can be.
+/// Returns true if an entry can have multiple lines, so that lines of other containers and streams
+/// can be between them.
 fn has_long_entries(reader: &LogReader) -> bool {
     matches!(
         reader.kind,
@@ -199,7 +203,7 @@ fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
 }
 
 impl WrappedLog {
-    /// Parses a line, whose text can have multiple lines, and passes its entries to `sink`.
+    /// Parses an outer line, whose text can have multiple lines, and passes its entries to `sink`.
     ///
     /// An entry without a time gets the time of the outer line.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
@@ -281,8 +285,10 @@ impl WrappedLog {
     }
 }
 
-/// Returns the reader of a source, a copy of `new` for its first line. If there are too many sources,
-/// some share a reader.
+/// Returns the reader of a source.
+///
+/// Creates it as a copy of `new` for the source's first line. If there are more than
+/// [`MAX_SOURCES`], some sources share a reader.
 fn reader_of<'r>(
     source: Vec<u8>,
     new: &LogReader,
@@ -326,7 +332,7 @@ fn json_text(line: &[u8]) -> Option<JsonText<'_>> {
     }
 }
 
-/// Extracts the line of a log from the JSON of CloudWatch, Filebeat, Fluent Bit, Loki and Vector.
+/// Extracts a log's line from the JSON of CloudWatch, Filebeat, Fluent Bit, Loki or Vector.
 fn shipped_text(line: &[u8]) -> Option<String> {
     const TEXTS: [&str; 4] = ["message", "line", "msg", "_raw"];
     let object: serde_json::Value = serde_json::from_slice(line).ok()?;
@@ -350,7 +356,7 @@ mod tests {
     /// The time, the duration in ns and the status of a request.
     type Found = (Option<i64>, Option<u64>, u16);
 
-    /// Returns the requests and the description of the format.
+    /// Returns the requests in a log, and the description of the log's format.
     fn read(line: impl Fn(usize) -> String, hints: &Hints) -> (Vec<Found>, String) {
         let lines: Vec<String> = (0..20).map(line).collect();
         let format = find(lines.join("\n").as_bytes(), hints);

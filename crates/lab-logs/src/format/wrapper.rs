@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Removes what container runtimes write before each line of a log.
+//! Removes the text that container runtimes write before each line of a log.
 //!
 //! Sources: Docker Compose, `docker compose logs`; Docker, *JSON File logging driver*; Kubernetes,
-//! `kubectl logs --prefix`, and *CRI logging format*: a time, the stream, and `F` for a full line or
-//! `P` for a part of a line.
+//! `kubectl logs --prefix`, and *CRI logging format*: a time, the stream, and `F` for a full line
+//! or `P` for a part of a line.
 
 use super::prefix_time::{HeadTime, local_time};
 use memchr::memmem::find;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The maximum length of a line that arrives in parts, in bytes.
+/// The maximum length of a line that a container runtime splits into parts, in bytes.
 const MAX_PARTIAL: usize = 16 << 20;
-/// The maximum number of lines that arrive in parts at the same time, and their total length in bytes.
+/// The maximum number of lines whose remaining parts may still follow.
 const MAX_SOURCES: usize = 1_000;
+/// The maximum total length of the stored parts of incomplete lines, in bytes.
 const MAX_PARTIALS: usize = 64 << 20;
-/// The length of a part in Docker's JSON, in bytes. Replaced invalid UTF-8 can make it longer.
+/// The length of a part in Docker's JSON, in bytes.
+///
+/// A part can be longer if invalid UTF-8 in it was replaced.
 const DOCKER_PART: usize = 16 << 10;
 
 /// The text that a container runtime writes before each line.
@@ -32,7 +35,9 @@ enum WrapperForm {
 /// A line without its wrapper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnwrappedLine<'l> {
-    /// The container or the stream. Empty if the line has no wrapper.
+    /// The container or the stream.
+    ///
+    /// Empty if the line has no wrapper.
     pub source: &'l [u8],
     /// The time that the container runtime wrote.
     pub time: HeadTime<'l>,
@@ -40,11 +45,11 @@ pub struct UnwrappedLine<'l> {
     pub text: Cow<'l, [u8]>,
 }
 
-/// The beginnings of lines that arrive in parts, by source.
+/// The first parts of incomplete lines, by source.
 #[derive(Clone, Debug, Default)]
 struct LineParts {
     partial: HashMap<Vec<u8>, Vec<u8>>,
-    /// The total length of the beginnings, in bytes.
+    /// The total length of the stored parts, in bytes.
     bytes: usize,
 }
 
@@ -55,10 +60,10 @@ pub struct Wrapper {
     parts: LineParts,
 }
 
-/// Joins the parts of lines in the JSON of Docker.
+/// A joiner of the parts of lines in Docker's JSON.
 ///
-/// Docker splits lines after 16 KiB. Each line, but not its first parts, ends with a line end. Other
-/// programs that write the same JSON remove line ends.
+/// Docker splits lines after 16 KiB. The last part of a line ends with a line end, unlike the parts
+/// before it. Other programs that write the same JSON remove line ends.
 #[derive(Clone, Debug, Default)]
 pub struct DockerLines {
     has_line_ends: bool,
@@ -66,7 +71,9 @@ pub struct DockerLines {
 }
 
 impl LineParts {
-    /// Adds the parts before `text`. Returns `None` if the rest of the line follows.
+    /// Joins `text` with the earlier parts of its line.
+    ///
+    /// Returns `None` if more parts of the line follow.
     fn join<'l>(
         &mut self,
         source: &[u8],
@@ -97,8 +104,10 @@ impl LineParts {
 }
 
 impl DockerLines {
-    /// Adds the parts before `text`, the value of `log`, of a container's stream. Returns `None` if
-    /// the rest of the line follows.
+    /// Joins `text`, the value of `log` in a line of a container's stream, with the earlier parts
+    /// of its line.
+    ///
+    /// Returns `None` if more parts of the line follow.
     pub fn join<'l>(&mut self, source: &str, text: Cow<'l, [u8]>) -> Option<Cow<'l, [u8]>> {
         let is_end = text.ends_with(b"\n");
         self.has_line_ends |= is_end;
@@ -110,7 +119,9 @@ impl DockerLines {
 impl WrapperForm {
     const ALL: [WrapperForm; 3] = [WrapperForm::Service, WrapperForm::Pod, WrapperForm::Cri];
 
-    /// Splits a line into its source and its text. The text is incomplete if the last value is true.
+    /// Splits a line into its source and its text.
+    ///
+    /// The third value is true if more parts of the text follow.
     fn split(self, line: &[u8]) -> Option<(&[u8], &[u8], bool)> {
         match self {
             WrapperForm::Service => {
@@ -171,7 +182,9 @@ impl Wrapper {
         self.form == Some(WrapperForm::Cri)
     }
 
-    /// Returns the text of a line. The text is incomplete if the line is a part of another line.
+    /// Returns the text of a line.
+    ///
+    /// The text is incomplete if a container runtime split the program's line into parts.
     pub fn text<'l>(&self, line: &'l [u8]) -> &'l [u8] {
         let split = self.form.and_then(|form| form.split(line));
         split.map_or(line, |(_, text, _)| text)
@@ -183,7 +196,9 @@ impl Wrapper {
         split.map_or(b"", |(source, _, _)| source)
     }
 
-    /// Removes the wrapper of a line. Returns `None` if the rest of the line follows.
+    /// Removes the wrapper of a line.
+    ///
+    /// Returns `None` if more parts of the program's line follow.
     pub fn unwrap<'l>(&mut self, line: &'l [u8]) -> Option<UnwrappedLine<'l>> {
         let split = self.form.and_then(|form| form.split(line));
         let Some((source, text, is_part)) = split else {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds names that a client generates for each use: those of savepoints, cursors, prepared
+//! Finds names that a client makes up for each use: the names of savepoints, cursors, prepared
 //! statements and temporary tables.
 //!
-//! PostgreSQL 17's `pg_stat_statements` and MySQL's digests do the same for most of them.
+//! PostgreSQL 17's `pg_stat_statements` and MySQL's digests ignore most of these names, too.
 
 use crate::sql::{Token, TokenKind};
 use std::ops::Range;
 
-/// The minimum number of digits of a number in the name of a temporary table.
+/// The minimum number of digits for a number to make the name of a temporary table count as a
+/// generated name.
 const MIN_DIGITS: usize = 3;
 
-/// The mark for a number in a name, which is a part of the name.
+/// The mark that replaces a number in a name. It stays a part of the name.
 const MARK: &[u8] = "…".as_bytes();
 
 /// A token that is a generated name.
@@ -54,7 +55,7 @@ struct Statement<'t> {
 }
 
 impl Statement<'_> {
-    /// Returns the generated name of the statement, if it has one.
+    /// Returns the generated name in the statement, if there is one.
     fn name(&self) -> Option<GeneratedName> {
         let begin = self.first_word();
         let (token, kind) = match &self.word(begin)[..] {
@@ -78,7 +79,8 @@ impl Statement<'_> {
         (token > begin && self.is_generated(token, kind)).then_some(GeneratedName { token, kind })
     }
 
-    /// Returns the index of the first word, after a phase of the extended protocol and EXPLAIN.
+    /// Returns the index of the first word of the statement itself, after a phase of the extended
+    /// protocol and `EXPLAIN`.
     fn first_word(&self) -> usize {
         let begin = self.bounds.start;
         let is_phase = begin == 0
@@ -116,7 +118,9 @@ impl Statement<'_> {
         (begin..end).any(|at| self.word(at) == b"cursor")
     }
 
-    /// Returns the index of the name of a temporary table after CREATE or DROP.
+    /// Returns the index of the name of a temporary table in a statement that creates or drops it.
+    ///
+    /// `begin` is the index after CREATE or DROP.
     fn temporary_table(&self, begin: usize) -> Option<usize> {
         let at = self.behind(begin, &[b"or", b"replace", b"global", b"local"]);
         let is_temporary = matches!(&self.word(at)[..], b"temp" | b"temporary");
@@ -130,7 +134,7 @@ impl Statement<'_> {
         (is_temporary && self.word(at - 1) == b"table").then_some(name)
     }
 
-    /// Returns the index after these words, as far as they are there.
+    /// Returns the index of the first token from `begin` that is none of `words`.
     fn behind(&self, begin: usize, words: &[&[u8]]) -> usize {
         let mut at = begin;
         while words.contains(&&self.word(at)[..]) {
@@ -139,7 +143,9 @@ impl Statement<'_> {
         at
     }
 
-    /// Returns the word at an index, in lower case. Empty for other tokens.
+    /// Returns the word at an index, in lower case and with at most 32 bytes.
+    ///
+    /// Returns an empty word for other tokens.
     fn word(&self, at: usize) -> Vec<u8> {
         let token = self.tokens.get(at).filter(|_| self.bounds.contains(&at));
         let word = token.filter(|token| token.kind == TokenKind::Word);
@@ -155,7 +161,8 @@ impl Statement<'_> {
     }
 }
 
-/// Returns true for the name of a temporary table with a number, such as `tmp_9000`.
+/// Returns true if a name looks like the name of a temporary table with a number, such as
+/// `tmp_9000`.
 pub fn has_temporary_name(name: &[u8]) -> bool {
     let plain = match name {
         [b'"' | b'`', rest @ ..] => rest,
@@ -170,7 +177,7 @@ pub fn has_temporary_name(name: &[u8]) -> bool {
     is_temporary && numbers.any(|number| number.len() >= MIN_DIGITS)
 }
 
-/// Returns the name of a temporary table with `…` for its numbers, also hexadecimal ones.
+/// Returns the name of a temporary table with `…` instead of its decimal and hexadecimal numbers.
 pub fn without_numbers(name: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(name.len());
     let is_edge = |b: &u8| !b.is_ascii_alphanumeric();

@@ -2,9 +2,10 @@
 //! Unifies the spellings of a query: the case of keywords and functions, and blanks around symbols.
 //!
 //! Sources: PostgreSQL 17, Appendix C *SQL Key Words*; MySQL 8.4, 11.3 *Keywords and Reserved
-//! Words*. Names are left alone, because MySQL's tables can differ in case.
+//! Words*. The case of names stays as it is, because MySQL can have two tables whose names differ
+//! only in case.
 
-/// The keywords whose case is ignored, in order.
+/// The keywords whose case is ignored, in alphabetical order for the binary search.
 const KEYWORDS: &[&str] = &[
     "abort",
     "absolute",
@@ -226,7 +227,8 @@ const KEYWORDS: &[&str] = &[
     "write",
     "xor",
 ];
-/// The words before a name that an opening bracket can follow.
+/// Words after which a word before an opening bracket is a name rather than a function, in
+/// alphabetical order for the binary search.
 const BEFORE_NAMES: [&str; 16] = [
     "as",
     "database",
@@ -246,7 +248,7 @@ const BEFORE_NAMES: [&str; 16] = [
     "with",
 ];
 
-/// A part of a query.
+/// A word, name, placeholder or symbol of a query.
 enum Part<'q> {
     Word(&'q [u8]),
     /// A quoted name, or `?`.
@@ -276,7 +278,7 @@ pub fn canonical(query: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Returns true for a keyword, and for the name of a function.
+/// Returns true if a word is a keyword or the name of a function.
 fn ignores_case(word: &[u8], before: Option<&Part>, after: Option<&Part>) -> bool {
     let is_qualified = matches!(before, Some(Part::Symbol(b'.' | b'@')))
         || matches!(after, Some(Part::Symbol(b'.')));

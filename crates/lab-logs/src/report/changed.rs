@@ -68,7 +68,9 @@ fn trends(changes: &Changes) -> Table {
     table
 }
 
-/// Explains why the tables contain no changes. Empty if they contain changes.
+/// Explains why the tables contain no changes.
+///
+/// Returns an empty text if they contain changes.
 fn nothing_found(changes: &Changes) -> String {
     let has_none = changes.points.is_empty() && changes.trends.is_empty();
     match changes.tested {

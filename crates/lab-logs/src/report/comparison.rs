@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report that compares two runs of logs: the time of each page in both runs, and the change of
-//! this time.
+//! The report that compares two runs of logs: the time of each page in both runs, and the change in
+//! that time.
 
 use super::input::{kind_name, made, shown, time};
 use crate::analysis::between::{BetweenLogs, CommonPage, MIN_DAYS_PER_LOG, match_pages};
@@ -113,7 +113,7 @@ fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
     })
 }
 
-/// Builds the answer. The answer begins with `assumed`, the assumptions that the changes depend on.
+/// Builds the answer, which begins with `assumed`, the assumptions on which the changes depend.
 fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
     let mut certain: Vec<&(&CommonPage, &Interval)> = known
         .iter()

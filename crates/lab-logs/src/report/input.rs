@@ -136,7 +136,9 @@ pub(super) fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -
     }
 }
 
-/// Formats a time in ns. Empty for `None`.
+/// Formats a time in ns.
+///
+/// Returns an empty cell for `None`.
 pub(super) fn time(ns: Option<f64>) -> Cell {
     ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
 }

@@ -128,7 +128,8 @@ fn page_fraction(ranked: &RankedPage, fraction: f64) -> PageFraction {
     }
 }
 
-/// Returns the first page by requests, mean time and total time, and the largest possible saving.
+/// Returns the finding on the first page by requests, by mean time and by total time, and on the
+/// largest possible saving.
 pub fn orders_finding(ranking: &PageRanking) -> Option<LogsFinding> {
     if ranking.by == PageOrder::Requests || ranking.pages.len() < 2 {
         return None;
@@ -257,7 +258,7 @@ fn orders(ranking: &PageRanking) -> Table {
     table
 }
 
-/// Builds the section on crawlers and health checks, which no other metric includes.
+/// Builds the section on crawlers and health checks, whose requests no other section includes.
 pub fn others(analysis: &LogAnalysis) -> Section {
     let mut section = Section::new("Bots and health checks");
     let columns = ["client", "kind"].map(Column::from).into_iter();

@@ -32,7 +32,8 @@ fn without_phase(query: &str) -> &str {
     phase.or(query.strip_prefix("bind: ")).unwrap_or(query)
 }
 
-/// Adds the time of the phases of the extended protocol to that of their statements.
+/// Returns the queries within pages. The time of a phase of the extended protocol is added to the
+/// time of its statement.
 fn with_phases(analysis: &LogAnalysis) -> Vec<QueryWithin> {
     let mut all: Vec<QueryWithin> = Vec::new();
     let is_phase = |within: &&QueryWithin| without_phase(&within.query) != within.query;
@@ -52,7 +53,7 @@ fn with_phases(analysis: &LogAnalysis) -> Vec<QueryWithin> {
     all
 }
 
-/// Returns the query that takes the most time among the queries that run in a loop.
+/// Returns the finding on the query that takes the most time among the queries that run in a loop.
 pub fn finding(analysis: &LogAnalysis) -> Option<LogsFinding> {
     let all = with_phases(analysis);
     let looped = all.iter().filter(|within| per_request(within) >= MIN_LOOP);
@@ -66,8 +67,8 @@ pub fn finding(analysis: &LogAnalysis) -> Option<LogsFinding> {
     })
 }
 
-/// Returns findings on statements and requests that are not joined although both logs have their
-/// IDs.
+/// Returns findings on statements and requests that were not joined, although statements and
+/// requests have IDs.
 pub fn not_joined(analysis: &LogAnalysis) -> Vec<LogsFinding> {
     let JoinCoverage {
         outside: statements,

@@ -17,7 +17,9 @@ struct Configured {
 }
 
 impl Configured {
-    /// Reads lines of this format. In each line, `TIME` is replaced by a time.
+    /// Reads lines in the format `format`.
+    ///
+    /// In each line, `TIME` is replaced by a time.
     fn read(format: &str, lines: impl IntoIterator<Item = String>) -> Configured {
         let hints = Hints {
             format: Some(format.into()),
@@ -53,7 +55,7 @@ impl Configured {
     }
 }
 
-/// Returns 40 lines, with `DURATION` replaced by 100 to 139, which add up to 4780.
+/// Returns 40 lines in which `DURATION` is replaced by 100 to 139. These durations add up to 4780.
 fn forty_lines(line: &str) -> impl Iterator<Item = String> {
     (100..140).map(move |duration: u64| line.replace("DURATION", &duration.to_string()))
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks that figures on statements are right, or that the report and its gates say why not.
+//! Checks that the counts and times of statements are right, or that the report and the gates say
+//! why they are unknown.
 
 use lab_logs::analysis::gate::Gate;
 use lab_logs::wording;
@@ -26,7 +27,8 @@ fn analysis(logs: &[&str]) -> LogAnalysis {
     session.end()
 }
 
-/// Returns the queries of a log: their names, numbers, and total times in ms.
+/// Returns the queries of a log, each with its name, its number of executions, and its total time
+/// in ms.
 fn queries(analysis: &LogAnalysis) -> Vec<(&str, u64, u64)> {
     let pages = analysis.pages.iter();
     let queries = pages.filter(|page| page.kind == PageKind::Query);
@@ -41,13 +43,15 @@ fn queries_of(log: &str, expected: &[(&str, u64, u64)]) {
     assert_eq!(queries(&analysis(&[log])), expected, "{log}");
 }
 
-/// Returns true if the gate fails, and `None` if it is inconclusive.
+/// Returns true if the gate fails, false if it passes, and `None` if it is inconclusive.
 fn judged(gate: &str, analysis: &LogAnalysis) -> Option<bool> {
     let result = gate.parse::<Gate>().expect(gate).judge(analysis);
     result.value.is_ok().then_some(result.is_crossed)
 }
 
-/// Returns a log of PostgreSQL in which each text has its own second, after this prefix.
+/// Returns a log of PostgreSQL with one line for each of `texts`.
+///
+/// Each line has its own second, and `prefix` after the time.
 fn log(prefix: &str, texts: &[&str]) -> String {
     let line = |(n, text): (usize, &&str)| {
         let prefix = prefix.replace("%l", &(n + 1).to_string());
@@ -269,7 +273,9 @@ fn csv_records_of_containers_are_read_separately() {
     );
 }
 
-/// Returns a log of two sessions, of which one is slower, with this prefix.
+/// Returns a log of two sessions whose lines have `prefix` after the time.
+///
+/// One session is slower than the other.
 fn sessions(prefix: &str) -> String {
     let mut text = String::new();
     let mut lines = [0, 0];
@@ -328,7 +334,7 @@ fn the_process_is_found_next_to_other_numbers() {
     }
 }
 
-/// The last file may be too short to show which number is the process.
+/// The last file may be too short to show which number is the process ID.
 #[test]
 fn the_process_is_known_in_the_next_file() {
     for prefix in [" [%p-%l] ", " [%p] ", " [%Q] [%p] ", " (%p) "] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds durations and their unit, or reports that they were guessed.
+//! Checks that durations and their units are found, or that the log's assumptions say that they
+//! were guessed.
 
 use crate::support::{MONDAY, Random, ReadLog, clf};
 use lab_logs::Hints;
@@ -8,7 +9,9 @@ use lab_model::{LogAdvice, LogAssumption};
 const S: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
 
-/// Returns a line in combined log format, every 2 s, that ends with `tail`.
+/// Returns a line in combined log format that ends with `tail`.
+///
+/// The times of successive lines are 2 s apart.
 fn combined_line(index: usize, tail: &str) -> String {
     let time = clf(MONDAY + 2 * index as i64);
     let end = if tail.is_empty() { "" } else { " " };
@@ -21,7 +24,9 @@ fn combined(lines: usize, tail: impl FnMut(usize) -> String) -> String {
     (0..lines).map(|i| combined_line(i, &tail(i))).collect()
 }
 
-/// Returns JSON lines, every 2 s, with these further fields.
+/// Returns JSON lines with the additional `fields`.
+///
+/// The times of successive lines are 2 s apart.
 fn json(lines: usize, mut fields: impl FnMut(usize) -> String) -> String {
     let line = |i: usize| {
         format!(
@@ -53,7 +58,7 @@ fn read_with_format(log: &str, format: &str) -> ReadLog {
     ReadLog::new(log, &hints)
 }
 
-/// Returns the units, other than the assumed one, that a log leaves possible.
+/// Returns the units that a log leaves possible in addition to the assumed unit.
 fn other_units(log: &ReadLog) -> Vec<u64> {
     let others = log.assumptions.iter().find_map(|a| match a {
         LogAssumption::Unit { others_ns, .. } | LogAssumption::BareNumber { others_ns, .. } => {
@@ -95,7 +100,7 @@ fn long_durations_do_not_exclude_seconds() {
     assert!(other_units(&log).contains(&MS));
 }
 
-/// pino's documentation says ms, so requests of 1 min are more likely than those of 16 h.
+/// pino's documentation says ms. Requests of 1 min are more likely than requests of 16 h.
 #[test]
 fn a_known_producers_unit_is_better_than_any_other() {
     let pino = |millis: f64| {

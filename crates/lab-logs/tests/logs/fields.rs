@@ -71,7 +71,7 @@ fn mean(lines: &str) -> (u64, bool) {
     )
 }
 
-/// Returns a line with a time, a method, a path, a status and further fields.
+/// Returns a line with a time, a method, a path, a status and the additional `fields`.
 fn line(fields: &str) -> String {
     format!(r#"{{"time":"2026-05-01T10:MM:00Z","method":"GET","path":"/a","status":200,{fields}}}"#)
 }
@@ -266,7 +266,9 @@ fn the_objects_of_an_array_can_be_in_lines() {
     assert!(reason.contains("jq -c '.[]'"), "{reason}");
 }
 
-/// Reads 30 lines, in which `MM` is the number of the line, with `--fields`.
+/// Reads 30 copies of `line` with the value `fields` of the option `--fields`.
+///
+/// In each copy, `MM` is replaced by the number of the copy.
 fn with_fields(line: &str, fields: &str) -> (Result<(), ReadError>, Vec<String>, Vec<LogAdvice>) {
     let hints = Hints {
         fields: lab_logs::FieldMap::new(fields).unwrap_or_default(),

@@ -4,7 +4,8 @@
 use lab_logs::{Hints, ReadError, Rules, ServerLog, Tally, read};
 use lab_model::LogAdvice;
 
-/// The statements of a log: their text, number, total time in µs, and number of failures.
+/// The statements of a log: the text, the number of executions, the total time in µs, and the
+/// number of failures.
 type Statements = Vec<(String, u64, u64, u64)>;
 
 fn read_log(text: &str, hints: &Hints) -> Result<(Statements, Vec<LogAdvice>), ReadError> {
@@ -32,7 +33,7 @@ fn expected(all: &[(&str, u64, u64, u64)]) -> Statements {
         .collect()
 }
 
-/// Returns the lines for the seconds 0 to 5, in which `#` is the second.
+/// Returns copies of `lines` for the seconds 0 to 5, in which `#` is replaced by the second.
 fn repeated(lines: &str) -> String {
     let second = |n: usize| lines.replace('#', &n.to_string());
     (0..6).map(second).collect()
@@ -55,7 +56,10 @@ fn error_codes_are_removed() {
     assert_eq!(statements(&log), expected(&both));
 }
 
-/// Returns a log of two sessions at the same time, whose lines have these prefixes.
+/// Returns a log of two sessions that run at the same time.
+///
+/// After the time, lines of the slow session have the prefix `slow`, and lines of the fast session
+/// have the prefix `fast`.
 fn two_sessions(slow: &str, fast: &str) -> String {
     repeated(&format!(
         "2024-05-01 10:00:0# UTC {slow}LOG:  statement: SELECT slow\n\

@@ -38,7 +38,9 @@ fn find<'w>(analysis: &'w LogAnalysis, name: &str) -> &'w LogPage {
 
 const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0";
 
-/// Generates a log with this many lines, and returns it with the durations of each page in ns.
+/// Generates a log with `lines` lines.
+///
+/// Also returns the durations of each page in ns.
 fn generate_log(lines: usize, seed: u64) -> (String, HashMap<String, Vec<u64>>) {
     let mut random = Random(seed);
     let (mut text, mut truth) = (String::new(), HashMap::<String, Vec<u64>>::new());
@@ -258,7 +260,7 @@ fn a_log_without_durations_says_what_to_add() {
     assert_eq!(analysis.hours[0].offset_s, -25_200);
 }
 
-/// Reads files with these names as consecutive files of one log.
+/// Reads files with the given names and contents as consecutive files of one log.
 fn read_files(files: [(&str, &str); 2]) -> LogAnalysis {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new(files[0].0, &Hints::default());

@@ -16,7 +16,8 @@ fn rows(path: &Path) -> Vec<Row> {
     rows.map(|row| row.unwrap()).collect()
 }
 
-/// Maps kind and name in the report to requests, their total time in ns, and bytes.
+/// The number of requests, their total time in ns, and the bytes, by the kind and the name of the
+/// page in the report.
 type Sums = BTreeMap<(String, String), (u64, u64, u64)>;
 
 fn of_records(folder: &Path) -> Sums {

@@ -48,7 +48,7 @@ fn requests(analysis: &LogAnalysis) -> u64 {
     analysis.pages.iter().map(|page| page.requests).sum()
 }
 
-/// Returns ten lines of a day.
+/// Returns ten lines of a log from a day in May 2026.
 fn day(day: u32) -> String {
     let line = |i: u32| {
         format!(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reads times in the forms that servers write, or reports that they cannot be read.
+//! Checks that times are read in the forms that servers write, or that the report says that they
+//! cannot be read.
 
 use crate::support::{MONDAY, ReadLog};
 use lab_logs::{Hints, Zone};
@@ -13,7 +14,7 @@ fn hints(zone: Option<&str>, format: Option<&str>) -> Hints {
     }
 }
 
-/// Returns JSON lines with these fields, in which `MM` is the minute.
+/// Returns JSON lines with `fields`, in which `MM` is replaced by the minute.
 fn json(fields: &str) -> String {
     let line = |minute: usize| {
         let fields = fields.replace("MM", &format!("{minute:02}"));
@@ -24,7 +25,9 @@ fn json(fields: &str) -> String {
     (0..30).map(line).collect()
 }
 
-/// Reads JSON lines with a time on 2026-04-06, and returns the hour in UTC.
+/// Reads JSON lines with a time on 2026-04-06.
+///
+/// Returns the first hour in UTC.
 fn hour(fields: &str, zone: Option<&str>) -> (Option<i64>, ReadLog) {
     let log = ReadLog::new(&json(fields), &hints(zone, None));
     assert_eq!(log.malformed, 0, "{fields}");

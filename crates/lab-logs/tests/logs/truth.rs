@@ -9,9 +9,9 @@ use lab_logs::analysis::pareto::ranking;
 use lab_logs::analysis::week::spikes;
 use lab_model::{LogAnalysis, LogPage, PageKind};
 
-/// The number of logs in a test, and the maximum number of false alarms: 5 % plus three standard
-/// errors.
+/// The number of logs in a test.
 const LOGS: usize = 300;
+/// The maximum number of false alarms in a test: 5 % of the logs plus three standard errors.
 const ALARMS: usize = 15 + 12;
 
 #[test]

@@ -8,7 +8,7 @@ use lab_logs::{LogSources, LogsSession, SessionOptions};
 use lab_model::{Decision, LogAnalysis, Run};
 use std::io::Write;
 
-/// Reads a log in this format, or in the format that is detected.
+/// Reads a log in `format` or, if it is `None`, in the format that is detected.
 fn read(text: &str, format: Option<&str>) -> LogAnalysis {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(text.as_bytes()).expect("space");
@@ -25,7 +25,9 @@ fn read(text: &str, format: Option<&str>) -> LogAnalysis {
     session.end()
 }
 
-/// Repeats a line 40 times. `#` is the number of the line, from 10.
+/// Repeats a line 40 times.
+///
+/// `#` is replaced by the number of the line, counted from 10.
 fn lines(line: &str) -> String {
     let line = |i: usize| format!("{}\n", line.replace('#', &i.to_string()));
     (10..50).map(line).collect()

@@ -227,7 +227,7 @@ fn advice() -> Vec<LogAdvice> {
     advice
 }
 
-/// Returns the sentences about logs that are not read.
+/// Returns the sentences about logs that benchlab cannot read.
 fn foreign_logs() -> Vec<String> {
     let invalid = |has_other_encoding| ForeignLog::InvalidJson {
         line: 1,
@@ -597,7 +597,8 @@ fn every_sentence() {
     insta::assert_snapshot!("sentences", lists.join("\n"));
 }
 
-/// The data of a finding contain its code and its numbers, for programs.
+/// A finding's JSON contains its code and its numbers, so that programs do not have to parse the
+/// text.
 #[test]
 fn findings_are_data() {
     let finding = LogsFinding::Advice {

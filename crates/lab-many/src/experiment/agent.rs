@@ -45,8 +45,9 @@ fn next_task(coordinator: &Coordinator) -> Result<Option<Task>, String> {
     }
 }
 
-/// Executes tasks until the coordinator has no more tasks. The first task contains the results of
-/// the run's pilots, if any.
+/// Executes tasks until the coordinator has no more tasks.
+///
+/// The first task contains the results of the run's pilots, if the run has any.
 fn measure(
     plan: &Plan,
     bench: Bench,
@@ -165,7 +166,8 @@ impl BlockHost<'_> {
     }
 }
 
-/// Removes the samples of an earlier block, because the driver needs only its disturbances.
+/// Returns a block without samples, because the driver needs only the disturbances of earlier
+/// blocks.
 fn without_samples(block: Block) -> Block {
     Block {
         number: block.number,
@@ -176,8 +178,9 @@ fn without_samples(block: Block) -> Block {
     }
 }
 
-/// Converts a step to the form that the coordinator shows. Returns `None` if it does not show the
-/// step.
+/// Converts a step to the form that the coordinator shows.
+///
+/// Returns `None` if the coordinator does not show this kind of step.
 fn step(progress: &Progress) -> Option<Step> {
     match *progress {
         Progress::Pilot {

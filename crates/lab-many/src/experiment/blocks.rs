@@ -34,7 +34,7 @@ pub struct BlockAgents<'a> {
     under_way: HashMap<AgentId, Option<(u32, u32)>>,
     /// Agents that have already received the run's pilots and settings.
     informed: HashSet<AgentId>,
-    /// The servers' peaks, which one host has found.
+    /// The servers' peaks, which a single host finds.
     peaks: Peaks,
     /// The outcomes of batches on all hosts.
     outcomes: HashMap<(PointId, u64), Outcome>,
@@ -200,8 +200,9 @@ impl<'a> BlockAgents<'a> {
         Ok(())
     }
 
-    /// Describes how a host's results differ from other hosts' results. If they do not differ,
-    /// stores the outcomes and returns `None`.
+    /// Describes how the outcomes of a host differ from the outcomes of other hosts.
+    ///
+    /// If they do not differ, stores the outcomes and returns `None`.
     fn work_difference(&mut self, outcomes: Vec<Outcome>) -> Option<String> {
         let earlier_of =
             |outcome: &Outcome| self.outcomes.get(&(outcome.point, outcome.operations));

@@ -83,7 +83,7 @@ fn describe(
     agents.ids().map(describe).collect()
 }
 
-/// Returns the ID of each agent's machine, or the machine's name if it has no ID.
+/// Returns the ID of each agent's machine, or the name of a machine that has no ID.
 fn machines(agents: &Agents) -> Vec<&str> {
     let machine = |agent| {
         let hello = agents.hello(agent);
@@ -92,10 +92,10 @@ fn machines(agents: &Agents) -> Vec<&str> {
     agents.ids().map(machine).collect()
 }
 
-/// Divides the cores of each machine among its agents.
+/// Divides the cores of each machine among the machine's agents.
 ///
-/// Returns the group of cores for each agent: the index of the group, and the number of groups on
-/// the machine.
+/// Returns a group of cores for each agent: the index of the group, and the number of groups on the
+/// machine.
 fn parts(machines: &[&str]) -> Vec<(usize, usize)> {
     let part = |(agent, machine): (usize, &&str)| {
         let count = |all: &[&str]| all.iter().filter(|other| *other == machine).count();

@@ -107,7 +107,7 @@ pub enum ExperimentReport {
     Ready(Host),
     /// A step was completed.
     Step(Step),
-    /// The task is complete. The body of the message is its run file.
+    /// The task is complete. The body of the message is the task's run file.
     Done {
         /// The expected results of batches on this host.
         outcomes: Vec<Outcome>,

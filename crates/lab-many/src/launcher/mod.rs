@@ -13,13 +13,14 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The maximum time for agents to start. It includes copying the program over a slow network.
+/// The maximum time for agents to start, including the time to copy the program over a slow
+/// network.
 const START: Duration = Duration::from_secs(120);
 
-/// Starts agents at locations.
+/// A way to start agents at locations.
 ///
-/// An agent communicates over the standard input and output of the command that starts it, so no port is opened. It
-/// exits when its standard input ends.
+/// An agent communicates over the standard input and output of the command that starts it, so no
+/// port is opened. The agent exits when its standard input ends.
 pub trait Launcher: Send + Sync {
     /// Returns the launcher's name, such as `local` or `ssh`.
     fn name(&self) -> &'static str;
@@ -33,7 +34,9 @@ pub trait Launcher: Send + Sync {
     /// Returns an error if this program cannot be read.
     fn attempts(&self, location: usize, program: &LabProgram) -> io::Result<Vec<Attempt>>;
 
-    /// Returns the timeout for starting an agent. `None` means no limit, for example for a queue.
+    /// Returns the timeout for starting an agent.
+    ///
+    /// `None` means no timeout, for example because the agent waits in a queue.
     fn timeout(&self) -> Option<Duration> {
         Some(START)
     }
@@ -45,7 +48,7 @@ pub trait Launcher: Send + Sync {
     }
 }
 
-/// A way to start an agent.
+/// A command that may start an agent, and the program to send to it.
 pub struct Attempt {
     /// The command. Its standard input and output are connected to the agent.
     pub command: Command,
@@ -121,8 +124,9 @@ fn client(variable: &str, default: &str) -> Command {
     command
 }
 
-/// Parses a list of names. Returns pairs of a label and a name. If a name is repeated, its labels
-/// are numbered.
+/// Parses a list of names. Returns pairs of a label and a name.
+///
+/// If a name is repeated, its label is numbered from the second occurrence, such as `gen1#2`.
 fn names(text: &str) -> Result<Vec<(String, String)>, String> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for name in text.split(',') {
@@ -157,9 +161,10 @@ fn receive_within(seconds: u32, bytes: usize) -> String {
     script(&format!("timeout {seconds} head -c {bytes}"))
 }
 
-/// Returns a script that receives the program with the command `receive`, and then runs it.
+/// Returns a script that receives the program with the command `receive`, and then runs the
+/// program.
 ///
-/// If `receive` has a timeout, GNU's `timeout` exits with 124, and BusyBox's with 143.
+/// If `receive` has a timeout, GNU's `timeout` exits with status 124, and BusyBox's with 143.
 fn script(receive: &str) -> String {
     let agent = AGENT.join(" ");
     format!(

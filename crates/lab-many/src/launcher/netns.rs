@@ -13,7 +13,9 @@ pub struct Netns {
 }
 
 impl Netns {
-    /// Creates a launcher for these namespaces, given as pairs of a label and a name.
+    /// Creates a launcher for network namespaces.
+    ///
+    /// `names` contains a label and the name of the namespace for each agent.
     pub fn new(names: Vec<(String, String)>) -> Netns {
         let (locations, namespaces) = names.into_iter().unzip();
         Netns {

@@ -17,7 +17,9 @@ pub struct Ssh {
 }
 
 impl Ssh {
-    /// Creates a launcher for these hosts, given as pairs of a label and an ssh destination.
+    /// Creates a launcher for hosts.
+    ///
+    /// `names` contains a label and an ssh destination for each agent.
     pub fn new(names: Vec<(String, String)>) -> Ssh {
         let (locations, hosts) = names.into_iter().unzip();
         Ssh { locations, hosts }
@@ -69,7 +71,9 @@ impl Launcher for Ssh {
         ])
     }
 
-    /// Returns the command that kills a frozen agent. Other agents exit when the connection ends.
+    /// Returns the command that kills a frozen agent on its host.
+    ///
+    /// An agent that is not frozen exits when the connection ends.
     fn kill(&self, location: usize, pid: i32) -> Option<Command> {
         Some(self.command(location, &format!("kill -9 {pid}")))
     }

@@ -174,7 +174,7 @@ pub struct ReadLog {
 }
 
 impl ReadLog {
-    /// Reads a log with these hints.
+    /// Reads a log with `hints`.
     pub fn new(text: &str, hints: &Hints) -> ReadLog {
         let mut tally = Tally::new(Rules::default());
         let mut log = ServerLog::new("log", hints);
@@ -208,7 +208,7 @@ impl ReadLog {
         assumptions.any(|a| a.kind() == AssumptionKind::Times)
     }
 
-    /// Returns the start of the first hour, in hours since the first hour of this day.
+    /// Returns the start of the log's first hour, in hours since `day_s`.
     pub fn first_hour(&self, day_s: i64) -> Option<i64> {
         let first = self.analysis.hours.first()?;
         Some((first.start_s - day_s).div_euclid(3_600))

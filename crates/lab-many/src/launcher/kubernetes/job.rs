@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The process between a coordinator and an agent's container. It creates the Job and waits for the
-//! Job's pod. Then it turns into the client that is attached to the container.
+//! Job's pod. Then it replaces itself (exec) with kubectl, which attaches to the container.
 
 use super::super::receive_within;
 use super::kubectl::{self, Name};
@@ -18,8 +18,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// The time for which a container waits for the program, in seconds. The wait must be limited,
-/// because the coordinator may exit before a client is attached.
+/// The time for which a container waits for the program, in seconds.
+///
+/// The wait has a timeout because the coordinator may exit before kubectl is attached.
 const TIMEOUT_S: u32 = 300;
 
 /// The delay before pods are listed again.
@@ -28,8 +29,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// The interval between two checks that the coordinator is still running.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Creates a Job with this name for an agent, and turns this process into the client that is
-/// attached to the agent's container.
+/// Creates the Job `job` for an agent, and replaces this process (exec) with kubectl, which
+/// attaches to the agent's container.
 ///
 /// `bytes` is the size of the agent's program. Returns only on failure. In this case, the Job has
 /// been deleted, and the result is the reason.
@@ -47,8 +48,9 @@ pub fn connect(job: &str, bytes: usize, manifest: Option<&Path>) -> String {
     message
 }
 
-/// Turns this process into the client that deletes a Job created by [`connect`]. Returns only on
-/// failure, with the reason.
+/// Replaces this process (exec) with kubectl, which deletes a Job created by [`connect`].
+///
+/// Returns only on failure, with the reason.
 pub fn delete(job: &str, manifest: Option<&Path>) -> String {
     match read(manifest) {
         Ok(object) => format!("kubectl: {}", job_name(job, &object).delete().exec()),
@@ -56,7 +58,9 @@ pub fn delete(job: &str, manifest: Option<&Path>) -> String {
     }
 }
 
-/// Reads a manifest as an API object. The client adds the namespace.
+/// Reads a manifest as an API object.
+///
+/// The object includes the namespace that kubectl adds.
 fn read(manifest: Option<&Path>) -> Result<Value, String> {
     let text = match manifest {
         None => DEFAULT.to_owned(),
@@ -131,7 +135,7 @@ fn is_over() -> bool {
     interrupt::requested() || polled.is_ok_and(|n| n > 0)
 }
 
-/// A client that reports a Job's pods. Dropping this value ends the client.
+/// A kubectl process that watches a Job's pods. Dropping this value ends the process.
 struct PodWatch(Child);
 
 impl PodWatch {

@@ -17,8 +17,9 @@ pub struct Job {
     pub container: String,
 }
 
-/// Sets the name of a manifest's Job and the command of its container. Returns an error if the manifest is not a Job
-/// or has no such container.
+/// Sets the name of a manifest's Job and the command of the agent's container.
+///
+/// Returns an error if the manifest is not a Job or has no such container.
 pub fn job(mut object: Value, name: &str, command: &[&str]) -> Result<Job, String> {
     let is_job = object["apiVersion"] == "batch/v1" && object["kind"] == "Job";
     if !is_job {

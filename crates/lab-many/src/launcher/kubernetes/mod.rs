@@ -3,10 +3,10 @@
 //! configuration, contexts and logins. Each agent is the container of a Job.
 //!
 //! For each agent, the coordinator starts a process of this program ([`job`]). The process creates
-//! the Job, waits for its pod, and turns into `kubectl attach`. A container's standard input is
-//! open from its start and ends with the attached client (`stdinOnce`). `kubectl exec` and `kubectl
-//! logs` are not suitable: a process started by the former would outlive the client, and the latter
-//! is unidirectional.
+//! the Job, waits for its pod, and replaces itself (exec) with `kubectl attach`. A container's
+//! standard input is open from the start of the container and ends when the attached client ends
+//! (`stdinOnce`). Other commands are not suitable: a process started by `kubectl exec` would
+//! outlive the client, and `kubectl logs` transfers data in only one direction.
 
 pub mod job;
 mod kubectl;
