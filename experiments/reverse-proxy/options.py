@@ -34,10 +34,10 @@ def parser() -> argparse.ArgumentParser:
     add("--ajp", type=port, default=8009, metavar="PORT", help="the connector's port [default: 8009]")
     add("--certificate", type=path, metavar="FILE", help="the certificate in PEM, with its chain")
     add("--key", type=path, metavar="FILE", help="the certificate's key, in PEM")
-    add("--hsts", action="store_true", help="make browsers use TLS only for a year; needs --certificate")
+    add("--hsts", action="store_true", help="make browsers use only TLS for a year; needs --certificate")
     add("--tomcat-user", type=account, metavar="USER",
         help="Tomcat's user if root starts it [default: tomcat, if it exists]")
-    add("--context", metavar="/PATH", help="the path of a WAR in the site [default: / for ROOT.war, otherwise its name]")
+    add("--context", metavar="/PATH", help="the path of a WAR's application on the site [default: / for ROOT.war, otherwise its name]")
     add("--no-verify", action="store_true", help="skip the verification")
     return made
 

@@ -318,12 +318,12 @@ def apache(folder: Path, applications: Sequence[Application], *, listen: str, ki
                      f"SSLSessionTickets Off\nSSLSessionCache \"shmcb:{folder}/ssl(512000)\"\n"
                      f"SSLCertificateFile \"{tls.certificate}\"\nSSLCertificateKeyFile \"{tls.key}\"\n")
     if public and public.hsts:
-        parts.append("# Browsers use TLS only for a year, and accept no invalid certificate.\n"
+        parts.append("# For a year, browsers use only TLS and accept no invalid certificate.\n"
                      "Header always set Strict-Transport-Security \"max-age=31536000\"\n")
     if kind == "jk":
         parts.append(f"JkWorkersFile \"{folder}/workers.properties\"\nJkShmFile \"{folder}/jk.shm\"\n"
                      f"JkLogFile \"{folder}/{log}\"\nJkLogLevel error\n"
-                     "# Forward the URI undecoded, and reject ambiguous ones.\n"
+                     "# Forward the URI undecoded, and reject ambiguous URIs.\n"
                      "JkOptions +ForwardURIEscaped +RejectUnsafeURI\n")
     # The first matching alias is used, so /shop/new comes before /shop.
     longest_first = sorted(applications, key=lambda application: -len(application.context))

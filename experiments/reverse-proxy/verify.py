@@ -194,7 +194,7 @@ class Proxy:
                     raise VerificationError(f"{path}: the response comes from the application, not from the proxy")
                 compared += 1
         if compared:
-            yield f"{compared} static files come from Apache, byte for byte as from the application"
+            yield f"static files that come from Apache, byte for byte as from the application: {compared}"
 
     def folders(self) -> Iterator[str]:
         """Checks that responses for directories, and for missing paths in them, equal the application's, including its
@@ -210,18 +210,19 @@ class Proxy:
                         self.same(asked + end)
                         compared += 1
         if compared:
-            yield f"{compared} directory paths get the same response from the proxy as from the application, including welcome pages"
+            yield ("directory paths that get the same response from the proxy as from the application, including welcome pages: "
+                   f"{compared}")
 
     def same(self, path: str) -> tuple[Answer, Answer]:
         """Returns the responses of the proxy and the application. Raises an error if they differ."""
         proxy, behind = self.ask(quote(path)), self.application.ask(quote(path))
         if (proxy.status, proxy.body) != (behind.status, behind.body):
             raise VerificationError(f"{path}: the proxy responds with {proxy.status} and {len(proxy.body)} bytes, the "
-                                    f"application {behind.status} with {len(behind.body)}")
+                                    f"application with {behind.status} and {len(behind.body)} bytes")
         for name in "Content-Type", "Location":
             if proxy.headers[name] != behind.headers[name]:
-                raise VerificationError(f"{path}: {name} of the proxy is `{proxy.headers[name]}`, of the application "
-                                        f"`{behind.headers[name]}`")
+                raise VerificationError(f"{path}: {name} of the proxy is `{proxy.headers[name] or ''}`, and that of the "
+                                        f"application is `{behind.headers[name] or ''}`")
         return proxy, behind
 
     def protected(self) -> Iterator[str]:
@@ -245,7 +246,7 @@ class Proxy:
                 if answer.status not in (400, 403, 404):
                     raise VerificationError(f"{path}: the proxy responds with {answer.status}, but must reject the request")
                 asked += 1
-        yield f"{asked} protected paths are rejected"
+        yield f"protected paths that are rejected: {asked}"
 
     def sources(self) -> Iterator[str]:
         """Checks that the proxy serves no source of a JSP page or class that the application does not serve."""
@@ -260,7 +261,7 @@ class Proxy:
                         raise VerificationError(f"{way}: the proxy shows the source, but the application does not")
                 asked += 1
         if asked:
-            yield f"sources (pages in JSP, classes, archives: {asked}) are shown only where the application shows them"
+            yield f"sources (JSP pages, classes and archives: {asked}) are shown only where the application shows them"
 
     def headers(self) -> Iterator[str]:
         """Checks that headers disclose no version, text is compressed, and only versioned files are immutable."""
@@ -269,17 +270,23 @@ class Proxy:
             missing = self.ask(f"{application.context}/no-such-path-{secrets.token_hex(4)}")
             for name in "X-Powered-By", "Via":
                 if missing.headers[name]:
-                    raise VerificationError(f"{name} is {missing.headers[name]}")
-            if (missing.headers["Strict-Transport-Security"] is not None) != self.private.public.hsts:
-                raise VerificationError(f"Strict-Transport-Security is {missing.headers['Strict-Transport-Security']}")
+                    raise VerificationError(f"the header {name} discloses `{missing.headers[name]}`")
+            hsts = missing.headers["Strict-Transport-Security"]
+            if self.private.public.hsts and hsts is None:
+                raise VerificationError("the header Strict-Transport-Security is missing, although --hsts was given")
+            if not self.private.public.hsts and hsts is not None:
+                raise VerificationError(f"the header Strict-Transport-Security is `{hsts}`, although --hsts was not given")
             if (missing.headers["Server"] or "") != "Apache" or b"Tomcat" in missing.body:
                 raise VerificationError("an error page or the Server header discloses a product or version")
             for path in self.files(application):
                 answer = self.ask(quote(path), Accept_Encoding="gzip")
                 rule = answer.headers["Cache-Control"] or ""
                 is_versioned = re.search(stack.VERSIONED, path) is not None
-                if ("immutable" in rule) != is_versioned or not rule:
-                    raise VerificationError(f"{path}: Cache-Control is `{rule}`")
+                if not rule:
+                    raise VerificationError(f"{path}: Cache-Control is missing")
+                if ("immutable" in rule) != is_versioned:
+                    raise VerificationError(f"{path}: Cache-Control is `{rule}`, but must {'' if is_versioned else 'not '}"
+                                            "contain `immutable`")
                 late, soon = late + is_versioned, soon + (not is_versioned)
                 if answer.headers["X-Content-Type-Options"] != "nosniff":
                     raise VerificationError(f"{path}: X-Content-Type-Options is not nosniff")
@@ -292,8 +299,8 @@ class Proxy:
                 again = self.ask(quote(path), Accept_Encoding="gzip", If_Modified_Since=since)
                 if again.status != 304:
                     raise VerificationError(f"{path}: revalidation returns {again.status} instead of 304")
-        yield (f"{shrunk} texts are compressed; {late} versioned files expire in a year, {soon} others are "
-               "revalidated with 304; no header discloses a version")
+        yield (f"compressed texts: {shrunk}; versioned files that expire in a year: {late}; other files, revalidated with 304: "
+               f"{soon}; no header discloses a version")
 
     def redirect(self) -> Iterator[str]:
         """Checks that requests without TLS are redirected to the site."""
@@ -304,8 +311,9 @@ class Proxy:
         answer = Site("the port without TLS", int(plain.rsplit(":", 1)[1])).ask(path)
         wanted = f"https://{self.private.name}:{self.port}{path}"
         if (answer.status, answer.headers["Location"]) != (301, wanted):
-            raise VerificationError(f"without TLS the response is {answer.status} with the location {answer.headers['Location']}")
-        yield "without TLS all requests are redirected to the site"
+            raise VerificationError(f"without TLS, the response has the status {answer.status} and the Location "
+                                    f"`{answer.headers['Location'] or ''}` instead of 301 and `{wanted}`")
+        yield "without TLS, all requests are redirected to the site"
 
     def tls_versions(self) -> Iterator[str]:
         """Checks that TLS 1.2 and 1.3 are supported, and TLS 1.1 is not."""
@@ -325,18 +333,20 @@ class Proxy:
                 except (ssl.SSLError, ConnectionError):
                     is_spoken = False
             if is_spoken != is_wanted:
-                raise VerificationError(f"{version.name} is {'' if is_spoken else 'not '}supported")
+                raise VerificationError(f"the proxy {'accepts' if is_spoken else 'rejects'} {version.name}")
         yield "TLS 1.2 and 1.3 are supported, TLS 1.1 is rejected"
 
     def connector(self) -> Iterator[str]:
         """Checks that only the proxy can use AJP."""
         addresses = {address for address, port in listening() if port == self.private.ajp}
-        if not addresses or not addresses <= LOOPBACK:
-            raise VerificationError(f"AJP listens on {', '.join(sorted(addresses)) or 'no address'}, not only on the loopback interface")
+        if not addresses:
+            raise VerificationError(f"no process listens on the AJP port {self.private.ajp}")
+        if not addresses <= LOOPBACK:
+            raise VerificationError(f"AJP listens on {', '.join(sorted(addresses))}, not only on the loopback interface")
         status = ajp_status(self.private.ajp)
         if status != 403:
             raise VerificationError(f"AJP responds with {status} instead of 403 to a request without the secret")
-        yield "AJP listens on the loopback interface only, and responds with 403 without the secret"
+        yield "AJP listens only on the loopback interface, and responds with 403 without the secret"
 
 
 LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}

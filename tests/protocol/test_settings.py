@@ -109,7 +109,7 @@ def test_a_limit_that_does_not_apply_is_undone_by_the_one_that_does(settings: Fi
 
 @pytest.mark.parametrize(("state", "code", "reason"), [
     ("queue_scheduler=bfq", "unsupported",
-     "the filesystem of its directory has no device with the setting queue.scheduler"),
+     "the filesystem of the target's directory has no device with the setting queue.scheduler"),
     ("disk=none queue_scheduler=bfq", "unsupported", "cannot read /sys/block/none/queue/scheduler"),
     ("kernel_panic=1", "usage", "expected queue_NAME or vm_NAME, such as queue_scheduler, got kernel_panic"),
 ])

@@ -185,8 +185,9 @@ def test_a_configuration_is_written_and_verified(open_folder: Path) -> None:
     completed = generate(ROOT / "build/reverse-proxy/app.war", "--output", out, "--listen", "127.0.0.1:8443", "--hsts",
                     "--certificate", tls.certificate, "--key", tls.key)
     assert completed.returncode == 0, completed.stderr
-    assert "4 static files come from Apache, byte for byte" in completed.stdout
-    assert "protected paths are rejected" in completed.stdout and "4 texts are compressed; 1 versioned" in completed.stdout
+    assert "static files that come from Apache, byte for byte as from the application: 4\n" in completed.stdout
+    assert "protected paths that are rejected: " in completed.stdout
+    assert "compressed texts: 4; versioned files that expire in a year: 1;" in completed.stdout
     assert "TLS 1.1 is rejected" in completed.stdout and "403 without the secret" in completed.stdout
     assert not completed.stderr
     httpd = (out / "apache/httpd.conf").read_text()
@@ -209,7 +210,8 @@ def test_all_applications_of_an_ear_are_verified(tmp_path: Path, open_folder: Pa
     ear = archive(tmp_path / "all.ear", {"shop.war": shop, "web/root.war": root, "META-INF/application.xml": descriptor})
     completed = generate(ear, "--output", open_folder / "ear")
     assert completed.returncode == 0, completed.stderr
-    assert "11 static files come from Apache, byte for byte" in completed.stdout and "2 versioned" in completed.stdout
+    assert "static files that come from Apache, byte for byte as from the application: 11\n" in completed.stdout
+    assert "versioned files that expire in a year: 2;" in completed.stdout
 
 
 @with_servers
@@ -275,7 +277,7 @@ def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     assert "static fails: /files/library-1.4.2.js: the response comes from the application" in found, found + completed.stderr
     assert "sources fails: /pages/sum.jsp: the proxy shows the source, but the application does not" in found
     assert "headers fails: an error page or the Server header discloses" in found
-    assert "tls_versions fails: TLSv1_2 is not supported" in found
+    assert "tls_versions fails: the proxy rejects TLSv1_2" in found
     assert "connector fails: AJP responds" in found
 
 
@@ -375,7 +377,7 @@ def test_folders_are_answered_as_by_the_application(running: Running) -> None:
     for path in "/one/help/deep/", "/one/help/none.css":
         assert running.ask(path)[::2] == (404, b"<p>It is gone."), path
     assert running.ask("/one/help/deep/a.css;jsessionid=1")[::2] == (200, b"a{}")
-    assert "directory paths get the same response from the proxy as from the application" in running.completed.stdout
+    assert "directory paths that get the same response from the proxy as from the application" in running.completed.stdout
 
 
 @with_servers

@@ -25,7 +25,7 @@ pub(crate) fn limited(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         Err(io::Error::other(format!(
-            "the input has more than {} MiB",
+            "the input is larger than {} MiB",
             most >> 20
         )))
     } else {

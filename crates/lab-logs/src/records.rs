@@ -316,7 +316,7 @@ fn put(
     values: ColumnValues,
     levels: Option<&[i16]>,
 ) -> Result<(), ParquetError> {
-    let other = || ParquetError::General("the column has another type".into());
+    let other = || ParquetError::General("the values do not match the type of the column".into());
     let mut column = group.next_column()?.ok_or_else(other)?;
     match (column.untyped(), values) {
         (ColumnWriter::Int32ColumnWriter(writer), ColumnValues::Int32(values)) => {

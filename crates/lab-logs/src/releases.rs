@@ -57,7 +57,7 @@ fn tags(repository: &Path) -> Result<Vec<(i64, String)>, String> {
         ])
         .arg("refs/tags")
         .output()
-        .map_err(|e| error(&format!("git cannot be started: {e}")))?;
+        .map_err(|e| error(&format!("cannot start git: {e}")))?;
     if !output.status.success() {
         return Err(error(String::from_utf8_lossy(&output.stderr).trim()));
     }

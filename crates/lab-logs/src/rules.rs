@@ -112,7 +112,7 @@ impl Route {
             .skip(1)
             .any(|s| *s == RouteSegment::Rest)
         {
-            return Err("a segment with ... must be the last one");
+            return Err("a segment with ... must be the last segment");
         }
         Ok(Route {
             segments,

@@ -120,8 +120,8 @@ pub fn sentence(finding: &LogsFinding) -> String {
                 Some(release) => format!("since {release}"),
                 None => format!("since {day}"),
             };
-            let as_long = as_long(ratio, "as long as before");
-            format!("{page} takes {as_long} {since}.")
+            let as_long = as_long(ratio, "as long");
+            format!("{page} has taken {as_long} {since}.")
         }
         LogsFinding::WeeklySpike {
             weekday,
@@ -135,9 +135,9 @@ pub fn sentence(finding: &LogsFinding) -> String {
                 n => format!("; {n} more hours stand out every week"),
             };
             format!(
-                "Every {} at {hour}:00 gets {}{more}.",
+                "Every {} at {hour}:00, the log has {}{more}.",
                 WEEKDAYS[weekday % 7],
-                as_long(ratio, "as many requests as other days"),
+                as_long(ratio, "as many requests as on other days"),
             )
         }
         LogsFinding::SingleSpikes {
@@ -167,7 +167,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             };
             let hour = hour.as_ref().map_or(String::new(), |hour| {
                 format!(
-                    "The busiest hour began on {} and had {} times the average. ",
+                    "The busiest hour began on {} and had {} times as many requests as the average hour. ",
                     named(hour.local_s),
                     say::reading(hour.of_average, &Unit::Ratio),
                 )
@@ -221,8 +221,8 @@ pub fn sentence(finding: &LogsFinding) -> String {
             is_log_format,
         } => whole_seconds(*are_mostly_zero, *is_log_format),
         LogsFinding::LongDurations { is_sum_capped: true } => {
-            "Some durations exceed an hour: in percentiles they count as an hour. Sums exceed 584 years, where they stop, so \
-             sums and means are too low: the durations may be in another unit or field."
+            "Some durations exceed an hour: in percentiles they count as an hour. Sums exceed 584 years and are cut off there, so \
+             sums and means are too low. Check the unit and the field of the durations."
                 .into()
         }
         LogsFinding::LongDurations { .. } => {
@@ -242,15 +242,15 @@ pub fn sentence(finding: &LogsFinding) -> String {
             be(*requests),
         ),
         LogsFinding::CrowdedIds { ids } => format!(
-            "{} with more than 10,000 distinct pairs of statement and second {} not joined.",
+            "{} with more than 10,000 distinct combinations of a statement and a second {} not joined.",
             say::count(*ids as usize, "request ID"),
             be(*ids),
         ),
         LogsFinding::UnmatchedIds { statements } => format!(
-            "{} {} an ID, and so do requests, but no request has the ID of a statement, so they are not joined: log the same \
-             ID in both logs, or choose its field with --fields id=NAME.",
+            "{} with an ID {} not joined, because no request has the same ID: log the same ID in both logs, or choose its \
+             field with --fields id=NAME.",
             say::count(*statements as usize, "statement"),
-            have(*statements),
+            be(*statements),
         ),
         LogsFinding::NoRequests => "The log has no requests.".into(),
         LogsFinding::NoTimes => {
@@ -277,9 +277,13 @@ pub fn sentence(finding: &LogsFinding) -> String {
             say::percent(*first),
             say::percent(*second),
         ),
-        LogsFinding::NoneChanged { pages } => {
-            format!("None of {} changed significantly.", say::count(*pages, "page"))
+        LogsFinding::NoneChanged { pages: 1 } => {
+            "The only compared page did not change significantly.".into()
         }
+        LogsFinding::NoneChanged { pages } => format!(
+            "None of the {} changed significantly.",
+            say::count(*pages, "page")
+        ),
         LogsFinding::NoCommonDays { needed } => format!(
             "No page has {needed} days with at least 20 requests in both logs, so changes are unknown."
         ),
@@ -414,13 +418,13 @@ pub fn assumption(assumption: &LogAssumption) -> String {
              field with --fields duration=NAME."
         ),
         LogAssumption::SharedIds { requests } => format!(
-            "{} ended with an ID that multiple unfinished requests had; {} assumed to be the request that began last: \
+            "{} ended with an ID that multiple unfinished requests shared. {} assumed to be the one that began last: \
              log the path with the duration, or name a unique ID with --fields id=NAME.",
             say::count(*requests as usize, "request"),
-            if *requests == 1 { "it is" } else { "each is" },
+            if *requests == 1 { "It is" } else { "Each is" },
         ),
         LogAssumption::UncountedLines { lines } => format!(
-            "{} {} a path, but no status or duration as other lines do, and {} not counted as {}: if {}, \
+            "{} {} a path but, unlike other lines, no status or duration, and {} not counted as {}: if {}, \
              name the fields with --fields status=NAME,duration=NAME.",
             say::count(*lines as usize, "line"),
             have(*lines),
@@ -429,10 +433,13 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             if *lines == 1 { "it is a request" } else { "they are requests" },
         ),
         LogAssumption::UnfinishedRequests { requests } => format!(
-            "{} {} a path, but no status or duration, and no later line has their ID; they are counted as requests that did \
-             not end: name their ID field with --fields id=NAME.",
+            "{} {} a path, but no status or duration, and no later line has {} ID. {} counted as {} that did not end: \
+             name the ID field with --fields id=NAME.",
             say::count(*requests as usize, "line"),
             have(*requests),
+            if *requests == 1 { "its" } else { "their" },
+            if *requests == 1 { "It is" } else { "They are" },
+            if *requests == 1 { "a request" } else { "requests" },
         ),
         LogAssumption::MixedForms { place, unit_ns } => format!(
             "Durations ({place}) are assumed to be in {}, but some have a fraction and others do not, as if the unit had \
@@ -525,7 +532,7 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             region,
             others,
         } => format!(
-            "The time zone {word} is assumed to be that of {region}, {}, but {others} use it too: specify the zone with --zone.",
+            "The time zone {word} is assumed to be that of {region}, {}, but {others} use it, too: specify the zone with --zone.",
             say::zone(i64::from(*offset_s))
         ),
         LogAssumption::UnknownZone { word } => format!(
@@ -597,8 +604,9 @@ pub fn advice(advice: &LogAdvice) -> String {
             "Rotated files of {log} are missing ({numbers}), so the log has a gap."
         ),
         LogAdvice::AnsiQuotes => {
-            "Words in double quotes are read as identifiers in statements that use one as the name of a table or column \
-             (sql_mode ANSI_QUOTES), and such words also in other statements. Other words in double quotes are strings."
+            "If a statement uses a word in double quotes as the name of a table or column (sql_mode ANSI_QUOTES), all its words in \
+             double quotes are read as names. Other statements are read the same way if all their words in double quotes are \
+             among these names. In all other statements, words in double quotes are read as strings."
                 .into()
         }
         LogAdvice::StatementsCutOff { statements } => format!(
@@ -708,7 +716,7 @@ pub fn advice(advice: &LogAdvice) -> String {
             )
         }
         LogAdvice::FieldsNeverOccur { fields } => format!(
-            "A log has no text and no number in fields that --fields specifies: {}.",
+            "A log has neither text nor numbers in these fields that --fields specifies: {}.",
             fields.join(", ")
         ),
         LogAdvice::PathField {
@@ -716,8 +724,8 @@ pub fn advice(advice: &LogAdvice) -> String {
             other,
             example,
         } => format!(
-            "Paths are read from the field {field}, because the field {other} seems to have something else, such as `{example}`: \
-             if it has the paths, specify --fields path={other}."
+            "Paths are read from the field {field}, because the field {other} seems to contain other values, such as `{example}`. \
+             If that field contains the paths, specify --fields path={other}."
         ),
         LogAdvice::PartialDurations { field } => format!(
             "The log has no durations of whole requests: {field} covers only a part of each request. Envoy: log %DURATION%."
@@ -731,10 +739,10 @@ pub fn advice(advice: &LogAdvice) -> String {
              `jq -c '.{field} |= (fromjson? // .)'`."
         ),
         LogAdvice::TimesUnparsed { field, example } => format!(
-            "The times in the field {field} cannot be parsed, such as `{example}`: name another field with --fields time=NAME."
+            "Times in the field {field}, such as `{example}`, cannot be parsed: name another field with --fields time=NAME."
         ),
         LogAdvice::StatusesUnparsed { field, example } => format!(
-            "Statuses in the field {field} cannot be parsed, such as `{example}`: name another field with --fields status=NAME."
+            "Statuses in the field {field}, such as `{example}`, cannot be parsed: name another field with --fields status=NAME."
         ),
         LogAdvice::DurationsEmpty { field } => format!(
             "The field {field} contains no durations: name another field with --fields duration=NAME, if there is one."
@@ -759,7 +767,7 @@ pub fn advice(advice: &LogAdvice) -> String {
             be(*lines),
         ),
         LogAdvice::LinesWithoutRequest { lines } => format!(
-            "{} {} fields but no request, as a program's other messages do, and {} skipped.",
+            "{} {} fields but no request, like other messages of a program, and {} skipped.",
             say::count(*lines as usize, "line"),
             have(*lines),
             be(*lines),
@@ -818,13 +826,13 @@ pub fn advice(advice: &LogAdvice) -> String {
 pub fn foreign_log(log: &ForeignLog) -> String {
     match log {
         ForeignLog::Compressed { format, command } => format!(
-            "The file is compressed or packed with {format}, which benchlab does not read: `{command} | benchlab logs -`."
+            "The file is compressed or packed with {format}, which benchlab does not read: run `{command} | benchlab logs -`."
         ),
         ForeignLog::Utf16 { encoding } => format!(
-            "The text is UTF-16: `iconv -f {encoding} -t UTF-8 FILE | benchlab logs -`."
+            "The text is UTF-16: run `iconv -f {encoding} -t UTF-8 FILE | benchlab logs -`."
         ),
         ForeignLog::Journal => {
-            "The file is a journal of systemd: `journalctl --file FILE -o json | benchlab logs -`.".into()
+            "The file is a journal of systemd: run `journalctl --file FILE -o json | benchlab logs -`.".into()
         }
         ForeignLog::InvalidJson {
             line,
@@ -856,10 +864,10 @@ pub fn foreign_log(log: &ForeignLog) -> String {
             "It looks like HAProxy's TCP log, which has no requests: set `mode http` and `option httplog`.".into()
         }
         ForeignLog::CloudWatchEvents => {
-            "It looks like events of Amazon CloudWatch Logs: `jq -r '.events[].message' FILE | benchlab logs -`.".into()
+            "It looks like events of Amazon CloudWatch Logs: run `jq -r '.events[].message' FILE | benchlab logs -`.".into()
         }
         ForeignLog::AzurePostgresql => {
-            "It looks like PostgreSQL's log of Azure Database (Single Server): \
+            "It looks like PostgreSQL's log of Azure Database (Single Server): run \
              `jq -r '.properties | .prefix + .errorLevel + \":  \" + .message' FILE | benchlab logs -`."
                 .into()
         }
@@ -893,8 +901,8 @@ pub fn foreign_log(log: &ForeignLog) -> String {
             format!("It looks like the log of {name}, which benchlab does not read: read {database} instead.")
         }
         ForeignLog::OtherDatabase { name } => format!(
-            "It looks like the {name}, which benchlab does not read. It reads statements of any database from spans \
-             (OpenTelemetry) of the programs that use it."
+            "It looks like the {name}, which benchlab does not read. To analyze its statements, read the OpenTelemetry \
+             spans of the programs that use the database."
         ),
     }
 }
@@ -998,7 +1006,7 @@ fn unknown_change(reason: &UnknownChange) -> String {
         UnknownChange::Assumed(log, assumed) => format!(
             "the result depends on an assumption about {}. {}",
             compared(*log),
-            assumption(assumed)
+            assumption(assumed).trim_end_matches('.')
         ),
         UnknownChange::NotInBoth(page) => format!("{page} is not in both logs"),
         UnknownChange::NoDays => {
@@ -1010,7 +1018,7 @@ fn unknown_change(reason: &UnknownChange) -> String {
             )
         }
         UnknownChange::Open { page, low, high } => {
-            format!("{page} takes {low:.2} to {high:.2} times as long")
+            format!("{page} takes {low:.2} to {high:.2} times as long as in the first log")
         }
     }
 }
@@ -1147,10 +1155,10 @@ pub const WEEKLY_TABLE: &str =
 pub const CHANGES_TABLE: &str =
     "Geometric means of each day's durations; the intervals hold simultaneously for all pages.";
 /// The caption of the table of trends.
-pub const TRENDS_TABLE: &str =
-    "The ratio of a week's durations to the previous week's, for pages without a change point.";
+pub const TRENDS_TABLE: &str = "The ratio of a week's durations to those of the previous week, for pages without a change point.";
 /// The caption of the chart that compares two logs.
-pub const COMPARISON_CHART: &str = "The pages that take the most time. Left of 1 is faster.";
+pub const COMPARISON_CHART: &str =
+    "The pages that take the most time. Values left of 1 are faster.";
 /// The caption of the table that compares two logs.
 pub const COMPARISON_TABLE: &str =
     "Means are over all requests; second / first compares the typical durations of a day.";
@@ -1177,7 +1185,10 @@ pub fn fewer_spikes(hours: usize) -> String {
 
 /// States that none of the tested hours stands out.
 pub fn no_spikes(hours: usize) -> String {
-    format!("None of {} stands out.", say::count(hours, "hour"))
+    match hours {
+        1 => "The only tested hour does not stand out.".into(),
+        n => format!("None of the {} stands out.", say::count(n, "hour")),
+    }
 }
 
 /// Returns the caption of the table of queries within pages.
@@ -1229,10 +1240,13 @@ pub fn too_few_days(days: usize) -> String {
 
 /// States that no page changed.
 pub fn no_changes(pages: usize) -> String {
-    format!(
-        "None of {} with at least {MIN_DAYS} days changed significantly.",
-        say::count(pages, "page")
-    )
+    match pages {
+        1 => format!("The only page with at least {MIN_DAYS} days did not change significantly."),
+        n => format!(
+            "None of the {} with at least {MIN_DAYS} days changed significantly.",
+            say::count(n, "page")
+        ),
+    }
 }
 
 /// Returns the names of a run's logs: `access.log and 6 others`.

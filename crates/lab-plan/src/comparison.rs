@@ -206,9 +206,10 @@ impl Comparison {
                 lines if lines.len() == self.commands.len() => &lines[i],
                 lines => {
                     return Err(PlanError::of_request(format!(
-                        "--{option} is given {} times for {} commands: pass it once, or once for each command",
+                        "--{option} is given {} times for {} command{}: pass it once, or once for each command",
                         lines.len(),
-                        self.commands.len()
+                        self.commands.len(),
+                        if self.commands.len() == 1 { "" } else { "s" }
                     )));
                 }
             };

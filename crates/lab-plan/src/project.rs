@@ -77,7 +77,9 @@ impl Project {
         let name = folder.file_name().and_then(|name| name.to_str());
         let name = name
             .ok_or_else(|| {
-                PlanError::of_request(format!("{shown} has no name that is valid Unicode"))
+                PlanError::of_request(format!(
+                    "the name of {shown} is missing or is not valid Unicode"
+                ))
             })?
             .to_owned();
         let parent = folder

@@ -527,7 +527,7 @@ fn check_same_metric(cases: &[&Case]) -> Result<(), PlanError> {
 
 fn nothing_in_common(experiment: &Experiment) -> String {
     format!(
-        "the selected subjects, cases, targets and values of `{}` have nothing in common",
+        "no point of `{}` matches all selected subjects, cases, targets and values",
         experiment.name
     )
 }

@@ -211,9 +211,9 @@ fn parameters(case: &Case, written: &file::Case, at: ErrorAt) -> Result<(), Plan
         };
         if let Some(value) = factor.values.iter().find(|v| !is_valid(v)) {
             return wrong(format!(
-                "`factor.{}`: `{value}` is not valid for servers; valid are {KEEP_ALIVE} = [\"yes\", \"no\"], \
-                 {LOAD} = [\"{CLOSED}\", \"25%\", \"500/s\", …], and a factor in the first request's path as \
-                 `{{{}}}`, of letters, digits, `-`, `_`, `.` and `~`",
+                "`factor.{}`: `{value}` is not valid for servers: use {KEEP_ALIVE} = [\"yes\", \"no\"], \
+                 {LOAD} = [\"{CLOSED}\", \"25%\", \"500/s\", …], or a factor that the first request's path contains as \
+                 `{{{}}}`, with values of letters, digits, `-`, `_`, `.` and `~`",
                 factor.name, factor.name
             ));
         }

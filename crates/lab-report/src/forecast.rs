@@ -31,16 +31,16 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
         section.push(places(forecast, plan));
     }
     section.text(format!(
-        "The ranges reflect the uncertainty of the variation after {}, at {}.{}",
+        "The ranges reflect the uncertainty of the variation after {}, at a confidence level of {}.{}",
         count(forecast.blocks as usize, "block"),
         say::percent(LEVEL),
         interim_analyses(plan),
     ));
     for unsteady in by_subject(&forecast.unsteady) {
         section.text(format!(
-            "{}'s variation may include a warm-up: it {}. A run would not compare it.",
-            unsteady.subject,
-            exclusion(&unsteady.reason)
+            "{subject}'s variation may include a warm-up: {subject} {}. A run would not compare {subject}.",
+            exclusion(&unsteady.reason),
+            subject = unsteady.subject
         ));
     }
     let mut document = Document {

@@ -16,25 +16,25 @@ pub fn find_dangling_reference(run: &Run) -> Option<String> {
     if let Some(part) = parts.find(|part| !has_agent(part.agent)) {
         let agent = part.agent;
         return Some(format!(
-            "a slice refers to agent {agent}, but there are {agents}"
+            "a slice refers to agent {agent}, but the number of agents is {agents}"
         ));
     }
     let mut measured_by = run.blocks.iter().filter_map(|block| block.agent);
     if let Some(agent) = measured_by.find(|agent| !has_agent(*agent)) {
         return Some(format!(
-            "a block refers to agent {agent}, but there are {agents}"
+            "a block refers to agent {agent}, but the number of agents is {agents}"
         ));
     }
     plan.and_then(plan_misfit).or_else(|| {
         ids(run).find_map(|(row_kind, subject, point)| {
             if subject.index() >= subjects {
                 Some(format!(
-                    "{row_kind} refers to subject {subject}, but there are {subjects}"
+                    "{row_kind} refers to subject {subject}, but the number of subjects is {subjects}"
                 ))
             } else {
                 let point = point.filter(|p| p.index() >= points)?;
                 Some(format!(
-                    "{row_kind} refers to point {point}, but there are {points}"
+                    "{row_kind} refers to point {point}, but the number of points is {points}"
                 ))
             }
         })
@@ -60,14 +60,15 @@ fn plan_misfit(plan: &Plan) -> Option<String> {
         .find(|t| t.index() >= targets);
     if let Some(target) = target {
         return Some(format!(
-            "the plan refers to target {target}, but there are {targets}"
+            "the plan refers to target {target}, but the number of targets is {targets}"
         ));
     }
-    let of_subject =
-        subject.map(|s| format!("the plan refers to subject {s}, but there are {subjects}"));
+    let of_subject = subject.map(|s| {
+        format!("the plan refers to subject {s}, but the number of subjects is {subjects}")
+    });
     of_subject.or(case.map(|c| {
         format!(
-            "the plan refers to case {c}, but there are {}",
+            "the plan refers to case {c}, but the number of cases is {}",
             plan.cases.len()
         )
     }))

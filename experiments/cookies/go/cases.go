@@ -111,7 +111,7 @@ func openPacket(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	}
 	wanted, known := map[string]int64{"one": 0, "two": 1}[packets]
 	if !known || spoken.major != 1 {
-		return nil, lab.Unsupported("%s has no request of %s packets", spoken.name, packets)
+		return nil, lab.Unsupported("%s does not support packets=%s", spoken.name, packets)
 	}
 	payload, err := opening.Integer("packet", 1, packetMax)
 	if err != nil {

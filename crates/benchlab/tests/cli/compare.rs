@@ -327,8 +327,8 @@ fn commands_with_different_exit_statuses_are_not_compared() {
     let outcome = directory.short(&["true", "exit 2", "./flaky", "--ignore-failure", "--gate"]);
     let screen = one_line(outcome.expect(4));
     for text in [
-        "B is not compared: its exit statuses differ from A's: all 8 with 2; A: all 8 with 0.",
-        "C is not compared: its exit statuses differ from A's:",
+        "B is not compared: its exit statuses differ from those of A: all 8 with 2; A: all 8 with 0.",
+        "C is not compared: its exit statuses differ from those of A:",
         "of 8 with 1,",
     ] {
         assert!(screen.contains(text), "{screen}");

@@ -110,7 +110,7 @@ fn the_few_pages_that_matter_are_named_in_every_format() {
     full.expect(0).shows(&[
         "Most used, slowest, most time",
         "Hour by hour",
-        "How it was read",
+        "How the log was read",
     ]);
 }
 

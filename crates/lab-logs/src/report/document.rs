@@ -285,7 +285,7 @@ fn headroom_section(log: &Analyses) -> Section {
 /// Builds the section on how the log was read.
 fn reading(run: &Run, log: &Analyses) -> Section {
     let analysis = log.analysis;
-    let mut section = Section::folded("How it was read");
+    let mut section = Section::folded("How the log was read");
     let mut facts: Vec<(String, String)> = Vec::new();
     for source in &analysis.sources {
         let lines = say::count(source.lines as usize, "line");

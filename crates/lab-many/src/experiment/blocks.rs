@@ -213,9 +213,10 @@ impl<'a> BlockAgents<'a> {
         let text = |o: &Outcome| format!("check={} units={}", o.check, o.units);
         let reason = unlike.map(|(outcome, earlier)| {
             format!(
-                "its results differ from those of other hosts: {} for {} operations at {} instead of {}",
+                "its results differ from those of other hosts: {} for {} operation{} at {} instead of {}",
                 text(outcome),
                 outcome.operations,
+                if outcome.operations == 1 { "" } else { "s" },
                 self.plan.label(outcome.point),
                 text(earlier)
             )
@@ -260,7 +261,10 @@ impl<'a> BlockAgents<'a> {
                     agent: Some(agent_in_file),
                     ..Block::default()
                 });
-                format!("; block {} is measured elsewhere", number + 1)
+                format!(
+                    "; block {} must be measured again on another host",
+                    number + 1
+                )
             }
             None => String::new(),
         };

@@ -75,8 +75,11 @@ impl<'a> LoadAgents<'a> {
         let min_connections = plan.points.ids().map(|point| plan.connections(point)).min();
         if min_connections.is_some_and(|min_connections| min_connections < agents) {
             return Err(StartError::Refused(format!(
-                "{} connections are too few for {agents} agents: each agent needs at least one connection; raise --connections",
-                min_connections.unwrap_or(0)
+                "{} too few for {agents} agents: each agent needs at least one connection; raise --connections",
+                match min_connections {
+                    Some(1) => "1 connection is".to_owned(),
+                    n => format!("{} connections are", n.unwrap_or(0)),
+                }
             )));
         }
         let mut agents = Agents::start(&start.starting)?;

@@ -19,7 +19,7 @@ pub fn listeners(port: u16) -> Result<Vec<Pid>, String> {
     let sockets: HashSet<String> = tables.iter().flat_map(|t| sockets(t, port)).collect();
     if sockets.is_empty() {
         return Err(format!(
-            "no process is listening on port {port} on that machine: is it the server's machine?"
+            "no process is listening on port {port} on that machine: check that it is the server's machine"
         ));
     }
     let holds = |pid: &Pid| {

@@ -88,7 +88,7 @@ impl ServerWatch for RemoteWatch {
             Err(message) => Err(message),
         };
         read.map_err(|message| {
-            let consequence = "the server's CPU time and memory are unknown from now on";
+            let consequence = "the server's CPU time and memory will no longer be recorded";
             let message = format!("{message}; {consequence}");
             self.failure = Some(message.clone());
             message

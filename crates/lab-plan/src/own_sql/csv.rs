@@ -44,10 +44,14 @@ pub fn parse(text: &str) -> Result<Table, (usize, String)> {
     let mut rows = Vec::new();
     for (line, row) in records {
         if row.len() != columns.len() {
+            let fields = |n: usize| match n {
+                1 => "1 field".to_owned(),
+                n => format!("{n} fields"),
+            };
             let message = format!(
-                "the line has {} fields; the first line has {}",
-                row.len(),
-                columns.len()
+                "the line has {}, but the first line has {}",
+                fields(row.len()),
+                fields(columns.len())
             );
             return Err((line, message));
         }

@@ -252,9 +252,10 @@ impl Reading<'_> {
         let length: usize = found.iter().map(|f| f.span.len()).sum();
         if found.len() > MAX_STATEMENTS || length > MAX_TEXT {
             let reason = format!(
-                "a case may have at most {MAX_STATEMENTS} statements and {MAX_TEXT} bytes of SQL; `{}` has {} statements and {length} bytes",
+                "a case may have at most {MAX_STATEMENTS} statements and {MAX_TEXT} bytes of SQL; `{}` has {} statement{} and {length} bytes",
                 case.name,
-                found.len()
+                found.len(),
+                if found.len() == 1 { "" } else { "s" }
             );
             return Err(self.error_at(text.span.clone(), reason));
         }

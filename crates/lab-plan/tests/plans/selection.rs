@@ -575,7 +575,7 @@ fn a_single_target_is_not_named() {
     let error = plan_of(TARGETS, &nothing)
         .expect_err("nothing is left")
         .to_string();
-    assert!(error.contains("have nothing in common"), "{error}");
+    assert!(error.contains("matches all selected subjects"), "{error}");
     let unknown = Selection {
         targets: vec![TargetKind::Postgresql],
         ..all()
@@ -661,7 +661,7 @@ fn a_fault_is_measured_on_targets_that_have_it() {
     };
     let error = plan_of(FAULTS, &nothing).expect_err("nothing is left");
     assert!(
-        error.to_string().contains("have nothing in common"),
+        error.to_string().contains("matches all selected subjects"),
         "{error}"
     );
 }

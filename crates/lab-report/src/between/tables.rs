@@ -87,7 +87,7 @@ pub fn times(report: &BetweenReport) -> Table {
 /// Builds the table of differences between the runs other than the programs.
 pub fn differences(report: &BetweenReport) -> Table {
     let mut table = Table::new("Between the runs", ["property", "first run", "second run"])
-        .with_caption("Differences apart from the programs.");
+        .with_caption("Differences between the runs other than the programs.");
     let value = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(NONE));
     for difference in &report.between.differences {
         let values = [&difference.first, &difference.second].map(value);

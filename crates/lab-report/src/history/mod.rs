@@ -239,7 +239,7 @@ fn finding(mine: &[&HistoryRow]) -> Option<String> {
     ))
 }
 
-/// Counts the verdicts: `ada against c, point by point in the latest of 2 runs: 1 slower, 3 equivalent.`
+/// Counts the verdicts: `ada compared with c, point by point in the latest of 2 runs: 1 slower, 3 equivalent.`
 fn verdicts(mine: &[&HistoryRow], latest: &HistoryRow) -> Option<String> {
     let counted = match latest.verdicts.as_slice() {
         [] => return None,
@@ -251,7 +251,7 @@ fn verdicts(mine: &[&HistoryRow], latest: &HistoryRow) -> Option<String> {
         count(mine.len(), "run"),
     );
     Some(format!(
-        "{name} against {base}, point by point in the latest of {of}: {counted}."
+        "{name} compared with {base}, point by point in the latest of {of}: {counted}."
     ))
 }
 

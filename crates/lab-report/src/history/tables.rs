@@ -94,7 +94,7 @@ fn by_case(records: &[&HistoryRow]) -> Table {
     let columns = std::iter::once("began (UTC)".into()).chain(ratios);
     let counted = Column::with_unit("blocks", Unit::Count("blocks".into()));
     let (subject, base) = (&records[0].name, &records[0].baseline.name);
-    let title = format!("{subject}, CPU time of a request / {base}'s");
+    let title = format!("CPU time of a request, {subject} / {base}");
     let mut table = Table::new(title, columns.chain([counted, "mark".into()]))
         .with_caption("A row for each run, a column for each case.");
     for (_, mine) in say::grouped(records.iter().map(|r| (&r.summary.run, *r))) {
@@ -144,7 +144,7 @@ pub fn notes(records: &[HistoryRow]) -> Vec<String> {
         ),
         by_case.then(|| {
             "Servers are compared by the CPU time of a request, as a geometric mean of the ratios over the numbers \
-             of connections. A ratio below 1 means more requests per CPU second than the baseline's."
+             of connections. A ratio below 1 means more requests per CPU second than the baseline."
                 .into()
         }),
         many.then(|| {

@@ -182,7 +182,7 @@ fn machines(run: &Run) -> Table {
         ]);
     }
     table.caption =
-        "The offset of each clock (UTC) from the coordinator's, and its maximum error. A \
+        "The offset of each clock (UTC) from the coordinator's clock, and its maximum error. A \
                      positive offset means that the clock is ahead. No measurement depends on it."
             .into();
     table.without_empty_columns()

@@ -129,13 +129,9 @@ pub fn standings<'m>(
     forest(id, axis, scope.results.margin, groups.collect(), BEST_FIRST)
 }
 
-/// Returns the axis label for ratios, such as `time as a multiple of c's`.
+/// Returns the axis label for ratios, such as `time relative to c`.
 pub fn ratio_axis(scope: &Scope, metric: &Metric) -> String {
-    format!(
-        "{} as a multiple of {}'s",
-        costed(metric),
-        scope.base_name()
-    )
+    format!("{} relative to {}", costed(metric), scope.base_name())
 }
 
 /// Builds a forest plot of ratios around 1 on a logarithmic axis, with the margin of equivalence. Returns `None`
@@ -234,7 +230,7 @@ pub fn over_sweep(scope: &Scope, group: &PointGroup, metric: &Metric) -> Option<
     let sweep = scope.case(group).sweep.clone()?;
     let y = Axis::new(metric.title.to_string(), metric.unit.clone(), Scale::Log);
     let caption = format!(
-        "{} of each {} as {sweep} grows; the bands are intervals.",
+        "{} of each {} by {sweep}; the bands are intervals.",
         say::capital(&metric.title),
         scope.words.subject
     );

@@ -216,9 +216,12 @@ fn warm_up(scope: &Scope) -> Table {
         first.with_note(format!("{word}{cut}")).with_tone(tone)
     });
     let not_measured = if pilots.iter().any(|pilot| pilot.cold_ns == 0) {
-        " The first one was not measured where the pilots had no time to start a process for each point."
+        format!(
+            " The first {} was not measured where the pilots had no time to start a process for each point.",
+            scope.words.operation
+        )
     } else {
-        ""
+        String::new()
     };
     table.caption = format!(
         "The first {} of a fresh process, a single measurement, and the development of the batches. A warm-up that \

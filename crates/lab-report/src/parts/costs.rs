@@ -102,7 +102,7 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
             cell::or_none(effect.map(|e| Quantity::ratio(&e.ratio)))
         });
         table.caption = format!(
-            "Within each {}: above 1 the second value costs more.",
+            "The ratios are within each {}. Above 1, the second value costs more.",
             scope.words.subject
         );
         table.without_empty_columns()

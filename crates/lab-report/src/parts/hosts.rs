@@ -85,7 +85,7 @@ fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) 
     }
     let compared_metric = measured.traits.compared_on_hosts;
     table.caption = format!(
-        "{compared_metric} as a multiple of the baseline's on the same host: geometric means over its blocks, each with an \
+        "{compared_metric} relative to the baseline on the same host: geometric means over its blocks, each with an \
          individual interval (Student's t)."
     );
     table.without_empty_columns()

@@ -29,7 +29,7 @@ pub fn section(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Sec
         ("Protocol", protocol(load)),
         (
             "Generator",
-            format!("{generator}; a request may take {timeout}"),
+            format!("{generator}; request timeout {timeout}"),
         ),
     ];
     let first = match serving {
@@ -169,7 +169,7 @@ fn included_fraction(scope: &Scope, load: &LoadSpec) -> String {
     match (all, out, &load.arrivals) {
         (0, ..) | (_, 0, _) | (.., Arrivals::Closed) => String::new(),
         _ => format!(
-            "; the included agents sent {} of {all} equal parts of it",
+            "; the included agents sent {} of {all} equal parts of the load",
             all - out
         ),
     }
@@ -330,7 +330,7 @@ fn proof(scope: &Scope, serving: &Serving) -> String {
         "verified for every server before it was measured{responses}: {} ({}) with status, Content-Type and a \
          current, advancing Date. HEAD matches GET. Missing resources get 404, other methods 405 with Allow. \
          The server accepts requests that arrive byte by byte, and pipelined requests. It honors Connection: close and \
-         keeps other connections open. It has as many connections as the generator opened",
+         keeps other connections open. The number of its connections is the number that the generator opened",
         count(examples.len(), "request"),
         list(&kinds),
     )
@@ -383,7 +383,7 @@ pub fn method(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Vec<
 fn turns(scope: &Scope, load: &LoadSpec) -> String {
     format!(
         "In each of {}, fresh processes of all servers were started and warmed up, and the points came in random \
-         order. At each point, all servers took turns of {} in a random order and back again, {} for each server. Each \
+         order. At each point, all servers took turns of {} in a random order and then in reverse order, {} for each server. Each \
          turn began with an additional tenth that was not counted. A server that was still computing after its turn \
          was suspended until its next turn.",
         count(scope.results.blocks as usize, "block"),

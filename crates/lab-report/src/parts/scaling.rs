@@ -89,7 +89,7 @@ fn throughput(scope: &Scope, group: &PointGroup) -> Table {
         cell::with_verdict(rate.into(), &metric, verdict.as_ref())
     });
     table.caption = format!(
-        "Columns are {}; verdicts are on the time of {} compared with {}'s.",
+        "Each column is a value of {}. Verdicts compare the time of {} with that of {}.",
         scope.case(group).sweep.as_deref().unwrap_or("n"),
         scope.words.an_operation,
         scope.base_name()
@@ -158,8 +158,9 @@ fn shared_cores(scope: &Scope, group: &PointGroup) -> Option<String> {
     let mut swept = group.points.iter().filter_map(|&p| scope.plan.points[p].x);
     swept.any(|x| x > has).then(|| {
         format!(
-            "The machine has {has} cores. The points do not show the effect of more cores, and the law must not be \
-             extrapolated to them."
+            "The machine has {has} core{}. The points do not show the effect of more cores, and the law must not be \
+             extrapolated to them.",
+            if has == 1.0 { "" } else { "s" }
         )
     })
 }
@@ -209,7 +210,7 @@ fn chart(scope: &Scope, group: &PointGroup) -> Option<Chart> {
     }
     let rate_title = format!("{}s per second", scope.words.operation);
     let caption = format!(
-        "The rate of each {} as {} grow. The bands are intervals. A dashed line is the scalability law, if the points \
+        "The rate of each {} by {}. The bands are intervals. A dashed line is the scalability law, if the points \
          follow it.",
         scope.words.subject,
         scope.case(group).sweep.as_deref()?

@@ -16,9 +16,9 @@ pub fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     let base = scope.base_name();
     (!lines.is_empty()).then(|| Chart {
         id: "shift".into(),
-        title: format!("Response time as a multiple of {base}'s, by percentile"),
+        title: format!("Response time relative to {base}, by percentile"),
         caption: format!(
-            "Above 1, a percentile is higher than {base}'s. The bands of a line are simultaneous for that line only, \
+            "Above 1, a percentile is higher than that of {base}. The bands of a line are simultaneous for that line only, \
              and no verdict is based on them."
         ),
         drawing: Drawing::Lines(Lines {

@@ -147,7 +147,7 @@ pub fn subjects(scope: &Scope, subjects: &[SubjectId]) -> Vec<(SubjectId, String
 pub fn ratios(scope: &Scope, at: &[PointId], metric: &Metric) -> Table {
     let others = scope.others();
     let title = format!(
-        "{} as a multiple of {}'s",
+        "{} relative to {}",
         say::capital(costed(metric)),
         scope.base_name()
     );
@@ -200,7 +200,7 @@ pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Tabl
     );
     columns.push("verdicts at single points".into());
     let title = format!(
-        "{} as a multiple of {}'s, over multiple points",
+        "{} relative to {}, over multiple points",
         say::capital(costed(metric)),
         scope.base_name()
     );

@@ -251,7 +251,7 @@ pub fn would_resolve(by: WouldResolve, open: usize, resumed: Option<&str>) -> St
                 _ => "are",
             };
             format!(
-                "{now} {are} too few to predict what would resolve {some}; {} would show it ({})",
+                "{now} {are} too few to predict what would resolve {some}; {} would allow a prediction ({})",
                 run.length(),
                 run.option(resumed)
             )
@@ -273,8 +273,9 @@ pub fn measured_alone(subject: &str) -> String {
 /// for a subject.
 pub fn too_few_operations(operations: f64, subject: &str) -> String {
     format!(
-        "Nothing was compared: a block has about {operations:.0} operations of each {subject}, and a p99 needs at \
-         least 100; raise --pairs."
+        "Nothing was compared: a block has about {operations:.0} operation{} of each {subject}, and a p99 needs at \
+         least 100; raise --pairs.",
+        if operations.round() == 1.0 { "" } else { "s" }
     )
 }
 

@@ -40,7 +40,7 @@ pub fn only_change(subject: &str, figure: &str, ratio: &Interval, verdict: &str)
 pub fn all_changed(subject: &str, verdict: &str, figures: usize, range: (f64, f64)) -> String {
     let range = say::span(range.0, range.1);
     format!(
-        "{subject}: {verdict} in all {} compared, {range} times what they were.",
+        "{subject}: {verdict} in all {} compared, {range} times the values of the first run.",
         count(figures, "value")
     )
 }

@@ -23,7 +23,7 @@ pub fn answer(scope: &Scope, steps: &Option<Vec<RangeStep>>) -> String {
         Some([step]) => {
             let (value, range) = ratio(scope, step);
             format!(
-                "One of {commits} changed the time: {} to {value} times {range}.",
+                "One of {commits} changed the time: {} to {value} times the previous time {range}.",
                 scope.name(step.subject)
             )
         }
@@ -32,7 +32,10 @@ pub fn answer(scope: &Scope, steps: &Option<Vec<RangeStep>>) -> String {
                 .iter()
                 .map(|step| {
                     let (value, range) = ratio(scope, step);
-                    format!("{} to {value} times {range}", scope.name(step.subject))
+                    format!(
+                        "{} to {value} times the previous time {range}",
+                        scope.name(step.subject)
+                    )
                 })
                 .collect();
             format!(
@@ -49,9 +52,10 @@ pub fn step(scope: &Scope, step: &RangeStep, message: &str) -> String {
     let (value, range) = ratio(scope, step);
     let [before, after] = step.commits;
     format!(
-        "{} ({message}): the {} starting with it take {value} times the time of the {} before it {range}.",
+        "{} ({message}): the {} starting with it {} {value} times the time of the {} before it {range}.",
         scope.name(step.subject),
         say::count(after, "commit"),
+        if after == 1 { "takes" } else { "take" },
         say::count(before, "commit"),
     )
 }

@@ -54,7 +54,7 @@ pub fn exclusion(reason: &ExclusionReason) -> String {
             baseline,
             of_baseline,
         } => format!(
-            "its exit statuses differ from {baseline}'s: {}; {baseline}: {}",
+            "its exit statuses differ from those of {baseline}: {}; {baseline}: {}",
             statuses(own),
             statuses(of_baseline)
         ),
@@ -226,7 +226,8 @@ fn turns_not_steady(turns: &TurnsNotSteady) -> String {
             let was = if pilot_steady { "was" } else { "was not" };
             format!(
                 "was still warming up at {point}{processes} ({levels}); its pilot {was} steady after {operations} \
-                 operations ({})",
+                 operation{} ({})",
+                if operations == 1 { "" } else { "s" },
                 short_time(wall_ns as f64)
             )
         }

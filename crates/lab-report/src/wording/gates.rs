@@ -42,12 +42,14 @@ pub fn value(words: &GateWords, value: &Value, unit: &Unit, level: f64) -> Strin
         Value::Estimate(interval) if interval.level > 0.0 => say::figure(interval, unit, level),
         value => say::reading(value.value(), unit),
     };
-    let verb = if words.metric.title.ends_with('s') || words.metric.id == "errors" {
-        "are"
-    } else {
-        "is"
-    };
+    let verb = if is_plural(words.metric) { "are" } else { "is" };
     format!("{} {verb} {number}", words.metric_name())
+}
+
+/// Returns true if the metric's title is a plural, such as `instructions` or `calls lost`.
+fn is_plural(metric: &Metric) -> bool {
+    let title = &metric.title;
+    title.ends_with('s') || title.starts_with("calls ") || title.starts_with("connections ")
 }
 
 /// Describes a ratio: `head takes 1.08 times base's time (1.05 to 1.11)`.
@@ -72,9 +74,14 @@ pub fn ratio(words: &GateWords, baseline: &str, ratio: &Interval, level: f64) ->
         ),
         _ => {
             let title = &metric.title;
+            let [verb, that] = if is_plural(metric) {
+                ["are", "those"]
+            } else {
+                ["is", "that"]
+            };
             format!(
-                "the {title} of {subject} is {}{at}",
-                times(&format!("{baseline}'s"))
+                "the {title} of {subject} {verb} {}{at}",
+                times(&format!("{that} of {baseline}"))
             )
         }
     }
@@ -111,11 +118,17 @@ pub fn unknown(words: &GateWords, reason: InconclusiveReason) -> String {
         InconclusiveReason::NothingEnded => "no request completed".into(),
         InconclusiveReason::Overloaded => "the server was overloaded and has no percentiles".into(),
         InconclusiveReason::TooFewRequests { responses } => {
-            format!("{responses} requests are too few")
+            match responses {
+                1 => "1 request is too few".into(),
+                _ => format!("{responses} requests are too few"),
+            }
         }
         InconclusiveReason::ServerUnknown => {
             "the resources that the server uses are unknown; name its process with --server-pid"
                 .into()
+        }
+        InconclusiveReason::ErrorsHide { failed: 1 } => {
+            "1 request failed, which is more than lie beyond this percentile, and its response time is unknown".into()
         }
         InconclusiveReason::ErrorsHide { failed } => format!(
             "{failed} requests failed, which is more than lie beyond this percentile, and their response times are \

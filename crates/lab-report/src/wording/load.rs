@@ -172,7 +172,8 @@ pub fn bottleneck(bottleneck: &Bottleneck) -> String {
                 n => format!("{n} connections, each of which waits"),
             };
             let cores = server_cores.map_or(String::new(), |(used, all)| {
-                format!(", the server used {used:.2} of {all:.0} cores")
+                let cores = if all == 1.0 { "core" } else { "cores" };
+                format!(", the server used {used:.2} of {all:.0} {cores}")
             });
             format!(
                 "{waiting} for its response. The generator's busiest thread was running {} of the time{cores}. \

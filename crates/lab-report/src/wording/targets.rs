@@ -15,7 +15,7 @@ pub struct OnTarget {
     pub ratio: Interval,
 }
 
-/// Describes the range of ratios: `The smallest ratio measured is ada's on PostgreSQL, 0.981 times c's time (…); the
+/// Describes the range of ratios: `The smallest ratio measured is that of ada on PostgreSQL, 0.981 times c's time (…); the
 /// largest is …`
 pub fn range_over_targets(
     metric: &Metric,
@@ -28,7 +28,7 @@ pub fn range_over_targets(
             subject, target, ..
         } = on;
         let times = verdicts::ratio(metric, &on.ratio, baseline, level);
-        format!("{subject}'s on {target}, {times}")
+        format!("that of {subject} on {target}, {times}")
     };
     format!(
         "The smallest ratio measured is {}; the largest is {}.",
@@ -40,7 +40,7 @@ pub fn range_over_targets(
 /// Returns the title of the table of ratios by target.
 pub fn ratios_on_targets(baseline: &str, metric: &Metric) -> String {
     let title = say::capital(&metric.title);
-    format!("{title} as a multiple of {baseline}'s, on each target")
+    format!("{title} relative to {baseline}, on each target")
 }
 
 /// Returns the caption of the table of ratios. `margin` is a percentage such as `2 %`.

@@ -80,7 +80,7 @@ impl MetricWords {
 
     /// Builds the predicates for an amount that subjects need or use.
     fn amount(amount: &str, noun: &str, verbs: [&'static str; 2]) -> MetricWords {
-        let words = ["less", "more", "least", "most"];
+        let words = ["less", "more", "the least", "the most"];
         MetricWords::new(
             (verbs[0], noun),
             verbs,

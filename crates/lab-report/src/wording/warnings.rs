@@ -169,7 +169,7 @@ pub fn warning(fact: &WarningFact) -> String {
         }
         F::ClosedLoop => "Each connection waits for its response before it sends the next request. A server that \
                           stalls therefore receives fewer requests during the stall, and the percentiles omit the \
-                          waits of users who would not have held back (coordinated omission). `--rate` sends \
+                          waits of users who would have kept sending requests (coordinated omission). `--rate` sends \
                           requests when they are due."
             .into(),
     }
@@ -216,6 +216,7 @@ fn agents_lost(agents: &[LostAgent], end: Option<&MissingLoad>) -> String {
     let agents = agents.iter().map(|agent| {
         let not_sent = match agent.not_sent {
             0 => String::new(),
+            1 => "; 1 request that was due was not sent, or was sent in its last slice, whose results are unknown".into(),
             n => format!(
                 "; {} requests that were due were not sent, or were sent in its last slice, whose results are \
                  unknown",
@@ -227,8 +228,8 @@ fn agents_lost(agents: &[LostAgent], end: Option<&MissingLoad>) -> String {
     let agents = shortened(agents);
     match end {
         None => format!(
-            "Agents were lost: {agents}. From then on the load was smaller than requested; percentiles cover what was \
-             sent."
+            "Agents were lost: {agents}. After that, the load was lower than requested. The percentiles include only requests \
+             that were sent."
         ),
         Some(MissingLoad {
             complete,
@@ -237,6 +238,7 @@ fn agents_lost(agents: &[LostAgent], end: Option<&MissingLoad>) -> String {
         }) => {
             let due = match due {
                 0 => String::new(),
+                1 => " 1 request that was due later was not sent.".into(),
                 n => format!(
                     " {} requests that were due later were not sent.",
                     grouped(n)
@@ -276,7 +278,7 @@ fn agent_difference(difference: &AgentDifference) -> String {
             ratio.estimate, ratio.low, ratio.high
         ),
         AgentDifference::Errors { own, others } => format!(
-            "failed in {} of its requests, the others in {}",
+            "failed in {} of its requests, compared with {} for the others",
             percent(*own),
             percent(*others)
         ),
@@ -289,11 +291,11 @@ fn lost_host(host: &LostHost) -> String {
     match blocks.len() {
         0 => format!("{name} ({reason})"),
         1 => format!(
-            "{name} ({reason}; its block {} was measured elsewhere)",
+            "{name} ({reason}; its block {} was measured on another host)",
             listed(blocks)
         ),
         _ => format!(
-            "{name} ({reason}; its blocks {} were measured elsewhere)",
+            "{name} ({reason}; its blocks {} were measured on other hosts)",
             shortened(blocks)
         ),
     }
@@ -439,7 +441,7 @@ fn timed_by_reading(generators: &[ReadBy]) -> String {
     });
     format!(
         "The system clock was set during the load, or the kernel timestamps arrivals with another clock. Therefore \
-         these responses were timed when the generator read them, which may be later than their arrival: {}.",
+         a fraction of the responses was timed when the generator read them, which may be later than their arrival: {}.",
         shortened(generators)
     )
 }
@@ -627,7 +629,7 @@ fn reference_beaten(beaten: &ReferenceBeaten) -> String {
     let cheaper = cheaper.iter().map(|cheaper| {
         let point = cheaper.place.point.as_ref();
         format!(
-            "an operation takes {} of {}'s own CPU time{}, {} of {}'s",
+            "an operation takes {} of CPU time in {} itself{} and {} in {} itself",
             say::reading(cheaper.cpu_ns, &Unit::Nanoseconds),
             cheaper.place.subject.as_deref().unwrap_or_default(),
             point.map_or(String::new(), |point| format!(" at {point}")),

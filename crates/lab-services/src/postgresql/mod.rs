@@ -433,7 +433,7 @@ impl Database for Postgresql {
         if home.is_empty() {
             return Err(rights(format!(
                 "the extension pg_stat_statements is not installed in database `{}`: set shared_preload_libraries = \
-                 'pg_stat_statements', restart the server, and CREATE EXTENSION pg_stat_statements",
+                 'pg_stat_statements', restart the server, and run CREATE EXTENSION pg_stat_statements",
                 self.lab.database
             )));
         }
@@ -476,7 +476,7 @@ impl Database for Postgresql {
             return Err(rights_error(format!(
                 "the extension pg_stat_statements, which benchlab needs to verify executions, is not installed in \
                  database `{database}`: set shared_preload_libraries = 'pg_stat_statements' and \
-                 pg_stat_statements.track_planning = on, restart the server, and CREATE EXTENSION \
+                 pg_stat_statements.track_planning = on, restart the server, and run CREATE EXTENSION \
                  pg_stat_statements"
             )));
         }

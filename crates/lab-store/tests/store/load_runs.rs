@@ -411,7 +411,7 @@ fn a_damaged_distribution_is_named() {
         .expect_err("the subject does not exist")
         .to_string();
     assert!(
-        error.contains("a slice refers to subject 7, but there are 1"),
+        error.contains("a slice refers to subject 7, but the number of subjects is 1"),
         "{error}"
     );
 }

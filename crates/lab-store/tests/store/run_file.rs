@@ -524,27 +524,27 @@ fn rows_with_dangling_references_are_reported() {
     for (sql, reason) in [
         (
             "UPDATE sample SET subject = 9",
-            "a sample refers to subject 9, but there are 2",
+            "a sample refers to subject 9, but the number of subjects is 2",
         ),
         (
             "UPDATE sample SET point = 1",
-            "a sample refers to point 1, but there are 1",
+            "a sample refers to point 1, but the number of points is 1",
         ),
         (
             "INSERT INTO setting VALUES (2, NULL, 'k', 'v')",
-            "a setting refers to subject 2, but there are 2",
+            "a setting refers to subject 2, but the number of subjects is 2",
         ),
         (
             "DELETE FROM meta WHERE key = 'plan'",
-            "a sample refers to subject 0, but there are 0",
+            "a sample refers to subject 0, but the number of subjects is 0",
         ),
         (
             "UPDATE meta SET value = replace(value, '\"baseline\":0', '\"baseline\":2') WHERE key = 'plan'",
-            "the plan refers to subject 2, but there are 2",
+            "the plan refers to subject 2, but the number of subjects is 2",
         ),
         (
             "UPDATE meta SET value = replace(value, '\"case\":0', '\"case\":1') WHERE key = 'plan'",
-            "the plan refers to case 1, but there are 1",
+            "the plan refers to case 1, but the number of cases is 1",
         ),
     ] {
         fs::write(&path, &original).unwrap();

@@ -39,9 +39,9 @@ pub async fn export(
                 Rendered::Text(text) => Ok(text.into_bytes()),
                 Rendered::Bytes(bytes) => Ok(bytes),
                 Rendered::Annotated { summary, .. } => Ok(summary.into_bytes()),
-                Rendered::Files(_) => {
-                    Err(Problem::missing("that format consists of multiple files"))
-                }
+                Rendered::Files(_) => Err(Problem::missing(
+                    "a report in that format consists of multiple files and cannot be downloaded",
+                )),
             }
         })
         .await?;

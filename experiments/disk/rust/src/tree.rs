@@ -82,7 +82,9 @@ impl Tree {
     fn size(&self, bytes: u64, number: u64) -> Result<(), Failure> {
         match bytes == BLOCK as u64 {
             true => Ok(()),
-            false => Err(Failure::failed(format!("file {number} has {bytes} bytes"))),
+            false => Err(Failure::failed(format!(
+                "file {number} has {bytes} bytes instead of {BLOCK}"
+            ))),
         }
     }
 

@@ -118,7 +118,7 @@ func readInputs(opening *lab.Opening, statements []ownStatement) (inputs [][][]a
 	for lines.Scan() {
 		fields := strings.Split(lines.Text(), "\t")
 		if len(fields) != count {
-			return nil, fmt.Errorf("%s has a line of %d values, not %d", path, len(fields), count)
+			return nil, fmt.Errorf("%s: the number of values in a line is %d instead of %d", path, len(fields), count)
 		}
 		var values [][]any
 		for _, statement := range statements {

@@ -154,7 +154,9 @@ fn lose_a_host(signal: Signal, reason: &str) {
     release(&project);
     let outcome = outcome(lab.wait_with_output().unwrap());
     let message = format!("the host local 2 was lost: {reason}");
-    outcome.expect(0).says(&[&message, "is measured elsewhere"]);
+    outcome
+        .expect(0)
+        .says(&[&message, "must be measured again on another host"]);
     outcome.shows(&["Hosts were lost: local 2 ("]);
     let run = project.load();
     assert_blocks(&run, 8);
@@ -304,7 +306,7 @@ fn a_host_with_different_work_measures_nothing() {
     outcome.expect(0).says(&[
         "the host gen2 was lost: its results differ from those of other hosts: check=6",
         "instead of check=5",
-        "is measured elsewhere",
+        "must be measured again on another host",
     ]);
     let run = project.load();
     assert_blocks(&run, 4);

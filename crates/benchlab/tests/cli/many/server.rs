@@ -77,7 +77,7 @@ fn without_an_agent_the_servers_usage_is_omitted() {
     ]);
     directory.report(&["--without", "local 3"]).shows(&[
         "over 4 connections of 2 agents",
-        "the included agents sent 2 of 3 equal parts of it",
+        "the included agents sent 2 of 3 equal parts of the load",
         "The server's resource usage is omitted",
     ]);
 }

@@ -335,7 +335,7 @@ fn latencies(scope: &Scope, subject_scopes: &[SubjectScope]) -> Section {
         |&subject_scope: &SubjectScope| scope.cell(subject_scope, &Metric::ADDED_P50).is_some();
     let added = if subject_scopes.iter().any(is_added) {
         format!(
-            " Added latency is the difference from {}'s, block by block.",
+            " Added latency is the difference from the latency of {}, block by block.",
             scope.base_name()
         )
     } else {
@@ -390,8 +390,8 @@ fn resources(scopes: &[Scope]) -> Section {
         let subject_scopes = over_run(scope.subjects());
         let table = table::figures(scope, scope.title(), &subject_scopes, &HELD);
         section.table(table.with_caption(
-            "Medians over blocks for each subject's process. Startup is the time from start to hello, and threads \
-             are the maximum; CPU times are those of one process over a block.",
+            "Medians over blocks for each subject's process. Startup is the time from the start of the process to its \
+             `hello` line, and threads are the maximum number. CPU times are those of one process over a block.",
         ));
     }
     for metric in [Metric::MEMORY, Metric::STARTUP] {
@@ -403,8 +403,8 @@ fn resources(scopes: &[Scope]) -> Section {
 fn method(scope: &Scope) -> Vec<String> {
     let measure = &scope.plan.measure;
     let turns = format!(
-        "In each of {}, fresh processes of all subjects took turns of about {} on the same core: {} for each point, \
-         suspended while idle.",
+        "In each of {}, fresh processes of all subjects took turns of about {} on the same core: {} for each point. \
+         A process was suspended while it was idle.",
         count(scope.results.blocks as usize, "block"),
         lengths(scope),
         pairs(scope),

@@ -43,10 +43,7 @@ pub fn answer(scope: &Scope) -> Option<Chart> {
         (value_at(scope, spread.to), rows)
     });
     let at = sweep_setting(scope, first)?;
-    let axis = format!(
-        "time at {at} as a multiple of {}'s",
-        value_at(scope, first.from)
-    );
+    let axis = format!("time at {at} relative to {}", value_at(scope, first.from));
     let caption = format!(
         "Each ratio compares two times of the same {}. Left of 1 is better. The lines are intervals.",
         scope.words.subject
@@ -240,8 +237,11 @@ fn metric_table(
         .any(|cell| !cell.note.is_empty())
     {
         table.caption += &match metric.unit {
-            Unit::Share => " Below a value: the number of operations in a batch.".into(),
-            _ => format!(" Below a value: the multiple of {}'s.", values(&groups[0])),
+            Unit::Share => " Below each value: the number of operations in a batch.".into(),
+            _ => format!(
+                " Below each value: its ratio to the value for {}.",
+                values(&groups[0])
+            ),
         };
     }
     table.without_empty_columns()

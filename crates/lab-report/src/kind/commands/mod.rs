@@ -403,7 +403,7 @@ fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
     };
     vec![
         format!(
-            "In each of {blocks}, the commands were run one after the other {cores_text}, in a random order and back again: {} \
+            "In each of {blocks}, the commands were run one after the other {cores_text}, in a random order and then in reverse order: {} \
              of passes for each point, a fresh process each time. All blocks together took {}.",
             pairs(scope),
             took(scope),

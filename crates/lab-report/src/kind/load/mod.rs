@@ -124,7 +124,7 @@ fn chart(scope: &Scope) -> Option<Chart> {
             let over = Over::At(Some(point));
             let groups = COMPARED.iter();
             let groups = groups.map(|metric| (charts::ratio_axis(scope, metric), metric, over));
-            let axis = format!("times and costs as a multiple of {}'s", scope.base_name());
+            let axis = format!("times and costs relative to {}", scope.base_name());
             charts::standings(scope, "answer", axis, groups)
         }
         ([_], _) => charts::answer(std::slice::from_ref(scope), &Metric::THROUGHPUT),
