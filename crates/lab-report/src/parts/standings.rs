@@ -16,11 +16,11 @@ pub struct Standings<'a> {
     pub ranked: Vec<Standing>,
     /// The requested confidence level of the intervals.
     pub level: f64,
-    /// The ranking of the subjects.
+    /// The ranking that determines which subjects are statistically tied, if there is a ranking.
     ranking: Option<&'a Ranking>,
 }
 
-/// A subject's standing.
+/// A subject's ratio to the baseline, with the verdict on the ratio.
 #[derive(Clone, Copy)]
 pub struct Standing {
     /// The subject whose ratio this is.
