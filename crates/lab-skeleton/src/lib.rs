@@ -37,7 +37,7 @@ const RECIPE: &str = "recipe.toml";
 /// The case that every skeleton implements.
 pub const CASE: &str = "hash";
 
-/// The reason why nothing was created.
+/// An error that prevents the creation of an experiment or a subject.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The directory to create already exists.
