@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The files of all kits, with their paths in `kits/`.
 static KITS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/kits.rs"));
 
-/// The files of an experiment.
+/// The templates of the files that each new experiment contains, by file name.
 static EXPERIMENT: [(&str, &str); 3] = [
     (
         EXPERIMENT_FILE,

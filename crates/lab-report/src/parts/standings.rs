@@ -57,7 +57,7 @@ impl<'a> Standings<'a> {
         }
     }
 
-    /// Removes the references.
+    /// Removes the subjects that are references.
     pub fn without_references(mut self, scope: &Scope) -> Standings<'a> {
         self.ranked.retain(|s| !scope.is_reference(s.subject));
         self

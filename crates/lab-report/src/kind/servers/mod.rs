@@ -536,7 +536,8 @@ fn is_closed(scope: &Scope) -> bool {
     points.all(|point| !scope.plan.is_open(point))
 }
 
-/// Adds all metrics of points that differ only in the number of connections.
+/// Adds the table of all metrics at the points of a group, which differ only in the number of
+/// connections. In a closed loop with multiple points, adds the scaling of throughput, too.
 fn group_figures(section: &mut Section, scope: &Scope, group: &PointGroup) {
     let is_open = group.points.iter().any(|&p| scope.plan.is_open(p));
     if group.points.len() > 1 && !is_open {
