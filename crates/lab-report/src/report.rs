@@ -43,6 +43,6 @@ pub struct BetweenReport<'a> {
     pub files: [&'a str; 2],
     /// The conditions of gates on the changes.
     pub conditions: &'a [ChangeCondition],
-    /// The effect of an inconclusive gate.
+    /// The effect of an inconclusive gate on the exit code.
     pub on_inconclusive: OnInconclusive,
 }

@@ -3,7 +3,8 @@
 //!
 //! `LAB_POSTGRESQL` and `LAB_MARIADB` contain URLs with a schema `lab_tests`. Their role may create
 //! schemas and databases, see all statistics, and reset PostgreSQL's statement statistics. A
-//! variable is set only if its server is requested and installed. The exit status is the command's.
+//! variable is set only if its server is requested and installed. The program exits with the
+//! command's exit status.
 
 use lab_services::{
     DATABASES, DaemonOptions, DatabaseKind, MissingSoftware, Service, ServiceError, Transport,

@@ -78,8 +78,8 @@ struct AbandonedProcess {
 }
 
 impl AbandonedProcess {
-    /// Returns a process if the process runs a program of the server and has its working directory
-    /// in `folder`.
+    /// Returns the process with the ID `pid` if it runs a program of the server and has its working
+    /// directory in `folder`.
     ///
     /// A process that is exiting counts, too, although it no longer has a program.
     fn find(software: &Software, pid: i32, folder: &Path) -> Option<AbandonedProcess> {

@@ -22,7 +22,7 @@ pub trait Daemon: Send {
         Ok(Command::new(installer))
     }
 
-    /// Called after the data directory was created.
+    /// Completes the data directory, after the installer has created it. Does nothing by default.
     fn after_install(&mut self, folder: &Folder) -> io::Result<()> {
         let _ = folder;
         Ok(())
@@ -49,7 +49,8 @@ pub trait Daemon: Send {
         Ok(())
     }
 
-    /// Called when a daemon responds again after it was killed and restarted.
+    /// Restores benchlab's connection to the daemon, once the daemon responds again after it was
+    /// killed and restarted. Does nothing by default.
     fn after_restart(&mut self) -> Result<(), ServiceError> {
         Ok(())
     }

@@ -174,7 +174,7 @@ pub(crate) fn error_with_sources(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// The reason why a server rejected benchlab's connection.
+/// The cause of a failed attempt to connect to a server.
 pub(crate) enum ConnectionRefusal {
     Unreachable(String),
     Login(String),

@@ -20,7 +20,7 @@ const DISK_FULL_MESSAGES: [&str; 5] = [
 const LAST_LOG_LINES: usize = 10;
 
 impl Folder {
-    /// Returns an error with the reason why a program of the server exited.
+    /// Returns an error that explains the exit of one of the server's programs.
     pub(crate) fn exit_error(
         &self,
         settings: &[(String, String)],
@@ -80,7 +80,7 @@ impl Folder {
         LogTail(lines.split_off(lines.len().saturating_sub(LAST_LOG_LINES)))
     }
 
-    /// Returns true if the log contains these words.
+    /// Returns true if a line of the log contains `words`.
     pub fn logged(&self, words: &str) -> bool {
         self.log_lines().iter().any(|line| line.contains(words))
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// The reason why a server could not be started or has failed.
+/// An error that occurs when benchlab starts a server, connects to it or uses it.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// The software is not installed.
@@ -83,7 +83,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The syntax of the addresses.
         form: &'static str,
-        /// The reason why the URL is malformed.
+        /// The mistake in the URL.
         reason: String,
     },
     /// No server of this kind responds at the address.
@@ -107,7 +107,8 @@ pub enum ServiceError {
         user: String,
         /// The server's message.
         message: String,
-        /// Another possible cause of this message. May be empty.
+        /// Another possible cause of the rejection, which the server's message does not mention.
+        /// May be empty.
         hint: &'static str,
     },
     /// The server requires TLS, which the subjects do not use.

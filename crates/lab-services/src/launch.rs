@@ -67,7 +67,7 @@ impl Launch {
         Ok(())
     }
 
-    /// Returns an error with the reason why a program of the daemon exited.
+    /// Returns an error that explains the exit of one of the daemon's programs.
     pub fn exit_error(&self, status: WaitStatus) -> ServiceError {
         self.folder.exit_error(&self.request.settings, status)
     }

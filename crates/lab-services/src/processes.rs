@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The maximum number of attempts to read two clocks while a thread sleeps.
 const MAX_READINGS: u32 = 20;
-/// The pause between these attempts.
+/// The pause between two attempts to read two clocks while a thread sleeps.
 const READING_PAUSE: Duration = Duration::from_micros(50);
 
 /// The processes of a daemon on this machine.
@@ -135,7 +135,7 @@ impl Processes {
     }
 
     /// Returns the sum of the proportional set sizes in bytes. Shared memory counts once in this
-    /// sum. Returns `None` if this user may not read the sizes.
+    /// sum. Returns `None` if benchlab's user may not read the sizes.
     pub fn memory_bytes(&self) -> Option<u64> {
         procfs::shared_bytes(&self.pids())
     }

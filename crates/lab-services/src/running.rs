@@ -52,7 +52,7 @@ impl RunningDaemon {
         }
     }
 
-    /// Returns the reason why the daemon failed, if known: the daemon exited, or its disk is full.
+    /// Returns the cause of the daemon's failure, if known: the daemon exited, or its disk is full.
     pub fn failure(&self) -> Option<ServiceError> {
         let exit_error = |status: WaitStatus| self.launch.exit_error(status);
         let status = self.process.as_ref().and_then(DaemonProcess::end);

@@ -98,7 +98,7 @@ impl Service {
     /// Returns the `target=` argument for subjects (experiments/sql/README.md). It contains the
     /// password.
     ///
-    /// Returns `None` if the server does not support this transport.
+    /// Returns `None` if the server does not support `transport`.
     pub fn target(&self, transport: Transport, schema: &str) -> Option<String> {
         (self.kind().target)(self.database.address(), transport, schema)
     }
@@ -138,7 +138,7 @@ impl Service {
         private.is_none_or(RunningDaemon::is_alive)
     }
 
-    /// Returns the reason why a private server failed, if known: the server exited, or its disk is
+    /// Returns the cause of a private server's failure, if known: the server exited, or its disk is
     /// full.
     pub fn failure(&self) -> Option<ServiceError> {
         self.private.as_ref()?.failure()

@@ -257,7 +257,7 @@ mod tests {
         );
     }
 
-    /// Creates a directory with an installer, and with a server that prints this banner.
+    /// Creates a directory with an installer, and with a server that prints `banner`.
     fn fake(software: &Software, banner: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let program = software.programs[software.programs.len() - 1];

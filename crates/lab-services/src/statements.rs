@@ -32,7 +32,7 @@ pub fn kind_of_url(url: &str) -> Option<&'static DatabaseKind> {
 /// the URL's database.
 ///
 /// Returns an error if the server is unreachable, does not count statements, or does not permit
-/// this user to read the counts.
+/// the URL's user to read the counts.
 pub fn statement_totals(
     kind: &'static DatabaseKind,
     url: &str,

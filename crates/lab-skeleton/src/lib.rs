@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The files of all kits, with their paths in `kits/`.
 static KITS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/kits.rs"));
 
-/// The files of an experiment.
+/// The templates of the files that each new experiment contains, by file name.
 static EXPERIMENT: [(&str, &str); 3] = [
     (
         EXPERIMENT_FILE,
@@ -37,7 +37,7 @@ const RECIPE: &str = "recipe.toml";
 /// The case that every skeleton implements.
 pub const CASE: &str = "hash";
 
-/// The reason why nothing was created.
+/// An error that prevents the creation of an experiment or a subject.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The directory to create already exists.

@@ -19,7 +19,7 @@ def line(name: str, numbers, **keys) -> None:
 
 
 def quantile(times, fraction: float) -> float:
-    """Returns the smallest of the times that at least this fraction of the times does not exceed."""
+    """Returns the smallest time such that at least the given fraction of the times does not exceed it."""
     return numpy.quantile(times, fraction, method="inverted_cdf")
 
 

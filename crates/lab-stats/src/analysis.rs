@@ -231,7 +231,8 @@ pub struct TurnsNotSteady {
     pub processes_off: usize,
     /// The total number of processes.
     pub processes: usize,
-    /// The time of an operation in the turns of these processes, in ns.
+    /// The time of an operation in the turns of the processes that were not at the pilot's level,
+    /// in ns.
     pub turns_ns: f64,
     /// The time of an operation at the pilot's steady level, in ns, converted to the speed of the
     /// machine during the turns.
@@ -240,13 +241,13 @@ pub struct TurnsNotSteady {
     pub cause: TurnsCause,
 }
 
-/// The likely reason why turns were not at the level of the pilot.
+/// The likely cause of a difference between the level of turns and the level of the pilot.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum TurnsCause {
     /// Each process of the subject stays at one of two levels.
     TwoLevels {
-        /// The time of an operation in the turns of the other processes, in ns.
+        /// The time of an operation in the turns of the processes at the other level, in ns.
         other_ns: f64,
     },
     /// The turns were faster than the pilot: the subject or the baseline needs a longer warm-up

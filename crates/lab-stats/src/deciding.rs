@@ -11,22 +11,23 @@ use lab_model::{Plan, Run};
 /// The number of blocks with which a new run would resolve the inconclusive comparisons.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deciding {
-    /// A new run with this many blocks would probably resolve all inconclusive comparisons.
+    /// The number of blocks with which a new run would probably resolve all inconclusive
+    /// comparisons.
     All(u32),
-    /// A new run with this many blocks would probably resolve half of the inconclusive comparisons.
-    /// The number of blocks that would resolve all of them is unknown or too large.
+    /// The number of blocks with which a new run would probably resolve half of the inconclusive
+    /// comparisons. The number that would resolve all of them is unknown or too large.
     Half(u32),
-    /// A new run with this many blocks, the maximum that is proposed, may or may not resolve half
-    /// of the inconclusive comparisons.
+    /// The maximum number of blocks that is proposed. A new run with this number may or may not
+    /// resolve half of the inconclusive comparisons.
     Perhaps(u32),
-    /// A new run with this many blocks, the maximum that is proposed, would probably not resolve
-    /// half of the inconclusive comparisons.
+    /// The maximum number of blocks that is proposed. A new run with this number would probably not
+    /// resolve half of the inconclusive comparisons.
     ///
     /// This prediction is made only if the existing run has at least [`MIN_BLOCKS_FOR_HARDLY`]
     /// blocks.
     Hardly(u32),
-    /// The existing run has fewer than [`MIN_BLOCKS_FOR_HARDLY`] blocks, which is too few for a
-    /// prediction. A run with this many blocks would allow a prediction.
+    /// The number of blocks with which a run would allow a prediction. The existing run has fewer
+    /// than [`MIN_BLOCKS_FOR_HARDLY`] blocks, which is too few.
     TooFew(u32),
 }
 

@@ -27,7 +27,8 @@ pub fn exclusions(run: &Run, plan: &Plan) -> Vec<Exclusion> {
     gathered(reasons, plan)
 }
 
-/// Returns true if the subject is not excluded at this point for another reason.
+/// Returns true if `reasons` does not yet exclude the subject of `reason` at the same point or at
+/// all points.
 fn is_new(reasons: &[Exclusion], reason: &Exclusion) -> bool {
     let excludes = |r: &Exclusion| {
         r.subject == reason.subject && (r.point.is_none() || r.point == reason.point)

@@ -4,11 +4,12 @@
 
 use crate::signed_rank;
 
-/// Up to this many blocks, all sign flips are enumerated. There are 2,048 of them, because a flip
-/// and its opposite are equivalent.
+/// The maximum number of blocks for which all sign flips are enumerated. For 12 blocks, there are
+/// 2,048 sign flips, because a flip and its opposite are equivalent.
 pub(crate) const MAX_ENUMERATED_BLOCKS: usize = 12;
 
-/// With more blocks, this many sign flips are drawn at random, including the identity.
+/// The number of sign flips for more than [`MAX_ENUMERATED_BLOCKS`] blocks: the identity, and sign
+/// flips drawn at random.
 const DRAWN_FLIPS: usize = 2048;
 
 /// Returns the number of sign flips for a number of blocks.

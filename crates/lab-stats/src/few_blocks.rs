@@ -276,7 +276,7 @@ fn effective_number(members: usize, resemblance: f64) -> f64 {
     ((members * members) as f64 / resemblance.max(f64::MIN_POSITIVE)).max(1.0)
 }
 
-/// All comparisons whose variances help to estimate each other.
+/// All comparisons whose variances help to estimate one another.
 struct Pool<'m> {
     members: &'m [&'m Member],
     groups: BTreeMap<SubjectId, Group>,

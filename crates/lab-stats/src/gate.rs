@@ -59,11 +59,11 @@ pub struct JudgedGate {
     pub metric: Metric,
     /// The outcome of the condition: passed, failed or inconclusive.
     pub decision: Decision,
-    /// The judged value, or the reason why no value was judged.
+    /// The judged value, or the reason for its absence.
     pub found: GateFound,
 }
 
-/// The value that a gate judged, or the reason why there is none.
+/// The value that a gate judged, or the reason for its absence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum GateFound {
@@ -88,12 +88,12 @@ pub enum GateFound {
         /// differ.
         raised_from: Option<f64>,
     },
-    /// A lower percentile than the condition's, which has no interval of its own. The lower bound
-    /// of its interval exceeds the limit, and so does the condition's percentile.
+    /// The condition's percentile has no interval, but a lower percentile has one. The lower bound
+    /// of this interval exceeds the limit, so the condition's percentile exceeds the limit, too.
     LowerPercentile {
         /// The lower percentile.
         metric: Metric,
-        /// Its value in ns.
+        /// The value of the lower percentile, in ns.
         value: Interval,
         /// The limit in ns.
         limit: f64,
@@ -104,7 +104,7 @@ pub enum GateFound {
     Unknown(InconclusiveReason),
 }
 
-/// The reason why a gate could not be judged.
+/// The reason for an inconclusive gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum InconclusiveReason {
@@ -128,7 +128,7 @@ pub enum InconclusiveReason {
         /// The number of failed requests.
         failed: u64,
     },
-    /// The run has no value of this metric for the subject.
+    /// The run has no value of the condition's metric for the subject.
     NotMeasured,
     /// The subject was not compared with the baseline of its target.
     NotCompared,
@@ -302,7 +302,7 @@ impl GateMetric {
     }
 }
 
-/// Returns the names that conditions on a run of this plan may use, with their metrics.
+/// Returns the names that conditions on a run of `plan` may use, with their metrics.
 fn names(plan: &Plan) -> Vec<(String, Metric)> {
     let own = plan.cases.iter().flat_map(|case| &case.metrics);
     let own = own.map(|metric| (metric.id.to_string(), metric.clone()));
@@ -738,7 +738,8 @@ impl Measurement<'_> {
             && self.results.is_overloaded(self.subject, self.point)
     }
 
-    /// Returns the highest percentile below a percentile that has an interval, with its value.
+    /// Returns the highest percentile that has an interval and is lower than the percentile
+    /// `metric`, with its interval.
     fn lower_percentile(&self, metric: &GateMetric) -> Option<(Metric, Interval)> {
         let GateMetric::Metric(metric) = metric else {
             return None;
@@ -753,7 +754,7 @@ impl Measurement<'_> {
         })
     }
 
-    /// Returns the value, with its interval if there is one, or the reason why there is no value.
+    /// Returns the value, with its interval if there is one, or the reason for its absence.
     fn value_of(&self, metric: &GateMetric) -> Result<Value, InconclusiveReason> {
         let (errors, served) = (self.count(&Metric::ERRORS), self.count(&Metric::SERVED));
         let GateMetric::Metric(metric) = metric else {
@@ -774,8 +775,8 @@ impl Measurement<'_> {
         self.value(metric).ok_or_else(reason)
     }
 
-    /// Returns the reason why a response time below its bound is inconclusive, if failed requests
-    /// hide larger response times.
+    /// Returns a reason if failed requests may hide larger response times. A response time below
+    /// its bound is then inconclusive.
     fn reason_hidden(&self, metric: &GateMetric) -> Option<InconclusiveReason> {
         let GateMetric::Metric(metric) = metric else {
             return None;

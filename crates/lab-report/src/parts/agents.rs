@@ -229,7 +229,7 @@ pub fn fact(agent: &Agent, name: &str) -> String {
     agent.host.fact(name).unwrap_or_default().to_owned()
 }
 
-/// Returns the reasons why the agent's machine is unfit for measurements, or an empty string if it is fit.
+/// Describes the problems that make the agent's machine unfit for measurements. Empty if the machine is fit.
 pub fn unfit(agent: &Agent) -> String {
     let unfit = agent.host.findings.iter().filter(|f| f.unfit);
     let unfit: Vec<&str> = unfit.map(|f| f.what.as_str()).collect();

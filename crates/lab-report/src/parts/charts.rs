@@ -264,7 +264,7 @@ pub fn sweep_chart(
     })
 }
 
-/// Builds the line of a subject's values over a sweep, in ascending order.
+/// Builds the line of a subject's values over a sweep, ordered by the value of the swept parameter.
 pub fn line(
     scope: &Scope,
     group: &PointGroup,

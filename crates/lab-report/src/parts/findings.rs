@@ -72,7 +72,7 @@ pub fn no_answer(measured: &Measured) -> Answer {
     }
 }
 
-/// Describes the best subject over some points. `words` name the points.
+/// Describes the best subject over some points. `words` is the phrase for the points, such as ` over 3 points`.
 pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option<Finding> {
     let all = Standings::new(scope, metric, over).without_references(scope);
     let text = order(scope, &all, words)?;
@@ -171,7 +171,7 @@ pub fn exceptions(
     say::paragraph([led, lost].into_iter().flatten().map(|(_, text)| text))
 }
 
-/// Stores the text if its value is the highest one so far.
+/// Stores `value` with its text if `value` is the highest so far.
 fn keep_largest(largest: &mut Option<(f64, String)>, value: f64, text: impl FnOnce() -> String) {
     if largest.as_ref().is_none_or(|(max, _)| value > *max) {
         *largest = Some((value, text()));

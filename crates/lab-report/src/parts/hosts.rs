@@ -152,8 +152,8 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
 
 /// Returns the cell of a standard deviation.
 ///
-/// With few hosts, the upper bound can be implausibly high, because no machine is ten times as fast
-/// as another. Such a bound is not reported.
+/// With few hosts, the upper bound can be implausibly high, as if one machine were ten times as
+/// fast as another. Such a bound is not reported.
 fn deviation(part: &Interval, hosts: usize) -> Cell {
     if part.high <= MAX_BETWEEN {
         return Quantity::estimate(part, Unit::Share).into();

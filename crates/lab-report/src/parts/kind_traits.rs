@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Properties of a kind of work. They make the shared parts of documents independent of the kind.
 
-/// Properties of a kind of work.
+/// The properties of a kind of work that the shared parts of documents need.
 #[derive(Debug)]
 pub struct KindTraits {
     /// The nouns for subjects and operations.
@@ -21,8 +21,8 @@ pub struct KindTraits {
     pub compared_on_hosts: &'static str,
 }
 
-/// The nouns for subjects and operations. For example, commands are run, and servers serve
-/// requests.
+/// The nouns for subjects and operations. For example, the operation of a command is a run, and the
+/// operation of a server is a request.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Words {
     /// The noun for a compared item: `subject`.

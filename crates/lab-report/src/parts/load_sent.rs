@@ -282,7 +282,7 @@ fn workers(serving: &Serving) -> String {
     )
 }
 
-/// Describes how the machine's cores were divided.
+/// Describes how the machine's cores were divided between the server and the generator.
 fn cores(scope: &Scope) -> String {
     let values = |key: &str| -> BTreeSet<&str> {
         let subjects = scope.compared().into_iter();

@@ -22,7 +22,7 @@ pub struct ComparedMetric {
 }
 
 impl ComparedMetric {
-    /// Compares one metric at all points.
+    /// Selects one metric at all points.
     pub fn everywhere(scope: &Scope, metric: Metric) -> ComparedMetric {
         let points = scope.points();
         ComparedMetric {

@@ -22,8 +22,8 @@ const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1
 /// The number of points at which the curve of a law is drawn.
 const STEPS: usize = 48;
 
-/// Adds the throughput over a sweep, and the scalability law of each subject or the reason why it
-/// could not be fitted.
+/// Adds the throughput over a sweep, and the scalability law of each subject or, if the law could
+/// not be fitted, the reason.
 pub fn add(section: &mut Section, scope: &Scope, group: &PointGroup) {
     section.chart(chart(scope, group));
     section.table(throughput(scope, group));
@@ -190,7 +190,8 @@ fn law_row(scope: &Scope, (name, sweep): (&str, &str), law: &ScalingLaw) -> Vec<
     row
 }
 
-/// Builds the chart of throughput over connections, with the law where the points follow it.
+/// Builds the chart of throughput over connections. If a subject's points follow its scalability
+/// law, the chart also shows the curve of the law.
 fn chart(scope: &Scope, group: &PointGroup) -> Option<Chart> {
     let mut lines = Vec::new();
     for subject in scope.compared() {

@@ -209,7 +209,7 @@ impl<'a> Scope<'a> {
         words.join(" ")
     }
 
-    /// Returns the parameters of these points that short names omit, such as `statement=prepared`.
+    /// Returns the parameters of `points` that short names omit, such as `statement=prepared`.
     pub fn omitted_parameters(&self, points: &[PointId]) -> Vec<String> {
         let first_values = points.iter().flat_map(|&id| {
             let point = &self.plan.points[id];
@@ -238,7 +238,7 @@ impl<'a> Scope<'a> {
         self.quantity((subject, Some(point)), metric)
     }
 
-    /// Returns all combinations of these subjects and points, ordered by point.
+    /// Returns all combinations of `subjects` and `points`, ordered by point.
     pub fn subject_scopes(&self, subjects: &[SubjectId], points: &[PointId]) -> Vec<SubjectScope> {
         let subject_scopes = points
             .iter()

@@ -16,11 +16,11 @@ pub struct Standings<'a> {
     pub ranked: Vec<Standing>,
     /// The requested confidence level of the intervals.
     pub level: f64,
-    /// The ranking of the subjects.
+    /// The ranking that determines which subjects are statistically tied, if there is a ranking.
     ranking: Option<&'a Ranking>,
 }
 
-/// A subject's standing.
+/// A subject's ratio to the baseline, with the verdict on the ratio.
 #[derive(Clone, Copy)]
 pub struct Standing {
     /// The subject whose ratio this is.
@@ -57,7 +57,7 @@ impl<'a> Standings<'a> {
         }
     }
 
-    /// Removes the references.
+    /// Removes the subjects that are references.
     pub fn without_references(mut self, scope: &Scope) -> Standings<'a> {
         self.ranked.retain(|s| !scope.is_reference(s.subject));
         self

@@ -184,7 +184,7 @@ impl LongerRun {
     }
 }
 
-/// The number of a run's replicates, by the kind of replicate.
+/// A number of replicates of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     /// Blocks of fresh processes.
@@ -279,7 +279,7 @@ pub fn too_few_operations(operations: f64, subject: &str) -> String {
     )
 }
 
-/// The reason why subjects are missing from the result.
+/// The reason for the absence of subjects from the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Omission {
     /// This host lacks a requirement of the subjects.

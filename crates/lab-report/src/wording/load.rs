@@ -27,11 +27,11 @@ pub struct Served<'a> {
     pub offered: Option<String>,
     /// The connections, such as `50 connections`.
     pub connections: String,
-    /// The number of compared points. This point has the highest rate.
+    /// The number of compared points. The other fields describe the point with the highest rate.
     pub points: usize,
     /// True if the server did not keep up with the offered rate.
     pub overloaded: bool,
-    /// The outcome of the requests at this point.
+    /// The outcome of the requests at the point with the highest rate.
     pub outcome: Outcome,
 }
 
@@ -89,7 +89,7 @@ fn outcome(outcome: &Outcome) -> String {
     format!("{} of {requests} {predicate}", quantity::integer(failed))
 }
 
-/// Returns the predicate for requests that failed with this kind of error.
+/// Returns the predicate for requests that failed with an error of the given kind.
 fn predicate(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Connect => "could not connect",
@@ -195,7 +195,7 @@ pub fn tails(percentiles: &[&str], time: Option<TimeBudget>) -> String {
     )
 }
 
-/// Explains the moment from which times count. An open loop has two kinds of times.
+/// States when response times start and, for an open loop, when service times start.
 pub fn times(is_open: bool) -> &'static str {
     match is_open {
         true => "Response times start when a request is due, service times when it is sent.",

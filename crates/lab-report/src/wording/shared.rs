@@ -15,7 +15,8 @@ pub fn costs_and_losses() -> &'static str {
     "Costs, waits and losses"
 }
 
-/// Explains the cells of a table of costs and losses. `lowest` is the lowest level of its intervals.
+/// Explains the cells of a table of costs and losses. `level` is the requested confidence level,
+/// and `lowest` is the lowest confidence level of the table's intervals.
 pub fn how_to_read_losses(level: f64, lowest: f64) -> String {
     let low = if lowest < level {
         format!(", here at only {}", quantity::level(lowest))

@@ -22,8 +22,8 @@ pub struct MetricWords {
     least_many: String,
     /// The predicate for the subject with the highest value: `is slowest`.
     most: String,
-    /// True if ratios compare the time per request, but sentences report the inverse ratio of
-    /// rates.
+    /// True if ratios compare the time per request, but sentences report the inverse, which is the
+    /// ratio of the rates.
     inverted: bool,
 }
 

@@ -175,7 +175,7 @@ pub fn warning(fact: &WarningFact) -> String {
     }
 }
 
-/// Advises the user to give the run more time, and how much.
+/// Advises the user to give the run more time, and states how much if `time` is known.
 pub fn more_time(time: Option<TimeBudget>) -> String {
     match time {
         Some(time) => format!(" Give the run more time: --for {}.", time.option()),

@@ -574,7 +574,8 @@ fn exclusions() {
     insta::assert_snapshot!(lines.collect::<Vec<String>>().join("\n"));
 }
 
-/// The exit statuses of commands of which any run failed, with all other runs in one sentence.
+/// Commands that exited with a nonzero status in any run are listed with their statuses. One sentence covers all
+/// other runs.
 #[test]
 fn exit_statuses_are_counted_for_each_command() {
     let count = |status, runs| StatusCount { status, runs };

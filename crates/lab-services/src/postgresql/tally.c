@@ -21,8 +21,8 @@ struct tally {
 static struct tally *tally;
 static pid_t owner;
 
-/* BENCHLAB_TALLY contains the descriptors of the page and of this library, which are closed after they are
-   mapped. */
+/* Maps the page. BENCHLAB_TALLY contains the file descriptors of the page and of this library. Both are closed,
+   because the page and the library remain mapped. */
 __attribute__((constructor)) static void map_tally(void)
 {
     const char *files = getenv("BENCHLAB_TALLY");
@@ -53,8 +53,8 @@ static uint64_t us(struct timeval t)
     return t.tv_sec * UINT64_C(1000000) + t.tv_usec;
 }
 
-/* Called from the server's SIGCHLD handler, so all calls in this function must be
-   async-signal-safe. */
+/* Replaces the function of the C library, to add up the CPU time of exited children. The server calls it from its
+   SIGCHLD handler, so all calls in this function must be async-signal-safe. */
 pid_t waitpid(pid_t which, int *status, int options)
 {
     if (!is_main_process())

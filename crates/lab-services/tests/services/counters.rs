@@ -115,8 +115,8 @@ fn benchlabs_own_statements_are_not_counted() {
     }
 }
 
-/// PostgreSQL's statistics are cleared on request, and when reading them after every batch would
-/// take too long.
+/// The counts stay correct although PostgreSQL's statistics are cleared: on request, and when there
+/// are too many entries to read after every batch.
 #[test]
 fn many_different_statements_are_counted() {
     for kind in installed() {
@@ -247,8 +247,8 @@ fn the_cpu_time_of_a_query_is_its_processs() {
     );
 }
 
-/// A server sometimes does work of its own, on a slow machine in most measurements. It is sufficient that
-/// one measurement is undisturbed.
+/// A server sometimes does work of its own. On a slow machine, this work disturbs most
+/// measurements. One undisturbed measurement is sufficient.
 #[test]
 fn readings_are_not_charged_to_a_subject() {
     for kind in installed() {
@@ -264,7 +264,7 @@ fn readings_are_not_charged_to_a_subject() {
     }
 }
 
-/// Prints how long the readings after every batch take. Checks nothing.
+/// Prints how long the readings after every batch take. The time is not checked.
 #[test]
 fn readings_are_quick() {
     for kind in installed() {

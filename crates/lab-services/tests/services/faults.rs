@@ -310,7 +310,8 @@ fn holds(bytes: &[u8], text: &str) -> bool {
         .any(|window| window == text.as_bytes())
 }
 
-/// Asserts that no small file in a directory contains a text. Returns the number of files searched.
+/// Asserts that no file of less than 100,000 bytes in `folder` or its subdirectories contains
+/// `text`. Returns the number of files searched.
 fn search(folder: &Path, text: &str) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut count = 0;

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Returns the shared memory in /dev/shm that processes map, and the number of System V segments that the first
-/// process created.
+/// Returns the paths of PostgreSQL's shared memory in /dev/shm that the processes `pids` map, and
+/// the number of System V segments that the first of these processes created.
 fn shared_memory(pids: &[Pid]) -> (BTreeSet<PathBuf>, usize) {
     let mut paths = BTreeSet::new();
     for pid in pids {

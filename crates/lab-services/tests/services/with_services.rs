@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// The running example. Its command exits when its standard input ends, if not earlier.
+/// The running example. The command that it runs exits at the end of its standard input, or
+/// earlier.
 struct RunningDaemon {
     temporary: TempDir,
     child: Child,

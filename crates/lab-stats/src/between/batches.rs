@@ -114,7 +114,7 @@ impl Batches<'_> {
     }
 
     /// Returns, for each run, the logarithms of the subject's ratio to the baseline in the blocks
-    /// that contain both of them.
+    /// that contain both the subject and the baseline.
     fn log_ratios(&self, pair: &PointPair) -> [Vec<f64>; 2] {
         [0, 1].map(|i| {
             let (subject, point) = (pair.subjects[i], pair.points[i]);

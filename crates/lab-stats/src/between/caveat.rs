@@ -103,7 +103,7 @@ pub enum Caveat {
     },
 }
 
-/// The kinds of caveats.
+/// The kind of a caveat, without the details of [`Caveat`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaveatKind {
     /// The load generator dominates some values.

@@ -7,7 +7,7 @@ use crate::kind::kind_of;
 use crate::table::sound_plan;
 use lab_model::{Plan, Run};
 
-/// The reason why two runs cannot be compared.
+/// An error that prevents the comparison of two runs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Incomparable {
     /// One of the runs contains only imported values.

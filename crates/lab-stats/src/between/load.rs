@@ -92,7 +92,7 @@ fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) 
     })
 }
 
-/// Returns true if a run has comparable values of this metric: every block has a value, and failed
+/// Returns true if a run has comparable values of `metric`: every block has a value, and failed
 /// requests do not hide it.
 fn is_comparable(visits: &[&Visit], metric: &Metric) -> bool {
     let served = total(visits, |v| v.served);
@@ -147,7 +147,8 @@ fn pooled(
 
 /// Returns the ratio of the second interval to the first.
 ///
-/// Each of the two intervals uses a part of the allowed error probability.
+/// The intervals of both runs and the interval of the ratio have the confidence level of a single
+/// comparison.
 fn quotient_of([first, second]: [(Interval, Grouping); 2], per_10_000: u32) -> Ratio {
     let groupings = [first.1, second.1];
     let each = groupings.map(|grouping| 1.0 / f64::from(grouping.groups));

@@ -23,7 +23,7 @@ pub struct Recorded<'a> {
     pub hashes: &'a HashMap<String, String>,
 }
 
-/// The part of one of the two runs on one target.
+/// The part of one of the two compared runs that was measured on one target.
 pub(crate) struct RunSide<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
@@ -129,7 +129,7 @@ pub(crate) struct Sides<'a>(pub [RunSide<'a>; 2]);
 impl Sides<'_> {
     /// Returns 1 minus the simultaneous confidence level of the changes that have a verdict.
     ///
-    /// This is the smaller of the two alphas that the interim analyses of the runs have left.
+    /// This is the smaller alpha of the two runs. Interim analyses reduce the alpha of a run.
     pub fn alpha(&self) -> f64 {
         let [a, b] = self.0.each_ref();
         spending::alpha(a.run, a.plan).min(spending::alpha(b.run, b.plan))

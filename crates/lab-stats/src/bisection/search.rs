@@ -215,8 +215,7 @@ impl BisectionSearch {
         inner.filter(|at| !self.skipped.contains(at)).collect()
     }
 
-    /// Chooses the middle one of the commits that may be measured, if no commit of the range was
-    /// skipped.
+    /// Chooses the middle commit of the range, if no commit of the range was skipped.
     ///
     /// After each skipped commit of the range, the choice moves to another fraction of the range
     /// (van der Corput's sequence), because the neighbors of a commit that does not build often do

@@ -6,8 +6,8 @@ use crate::between::facts::Facts;
 use crate::results::Results;
 use lab_model::{Metric, Plan, PointId, Run, SubjectId};
 
-/// Returns the logarithm of the ratio of a subject to a baseline at a point, for each complete
-/// block. `None` means that the block lacks one of them.
+/// A function that returns the logarithm of the ratio of a subject to a baseline at a point, for
+/// each complete block. `None` means that the block lacks the subject or the baseline.
 pub(crate) type BlockRatios<'r> =
     Box<dyn Fn(SubjectId, SubjectId, PointId) -> Vec<Option<f64>> + 'r>;
 
@@ -98,11 +98,11 @@ pub(crate) trait WorkKind {
 pub(crate) enum BetweenMethod {
     /// The ratios to the baseline have verdicts, and the times have none.
     Ratios,
-    /// The values have verdicts, in these metrics.
+    /// The values of some metrics are compared directly and have verdicts.
     Values {
-        /// The metrics of a closed-loop point.
+        /// The metrics that are compared at a closed-loop point.
         closed: &'static [Metric],
-        /// The metrics of an open-loop point.
+        /// The metrics that are compared at an open-loop point.
         open: &'static [Metric],
     },
 }

@@ -63,7 +63,7 @@ pub enum AgentTrouble {
     Behind,
     /// The agent's busiest thread spent nearly all the time on a core.
     Saturated,
-    /// The agent's service times are longer than those of the other agents.
+    /// The agent's service times are longer than the other agents' service times.
     Path,
     /// A larger fraction of this agent's requests failed than of the other agents' requests.
     Errors,

@@ -37,7 +37,7 @@ pub struct Visit<'r> {
     pub served: u64,
     /// The number of errors by kind.
     pub errors: BTreeMap<ErrorKind, u64>,
-    /// Further counts.
+    /// The counts of the load engine, such as the number of opened connections.
     pub counts: LoadCounts,
     /// The CPU time of the generator, in ns.
     pub cpu_ns: u64,

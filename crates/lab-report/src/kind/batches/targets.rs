@@ -14,7 +14,7 @@ use lab_stats::results::Over;
 pub struct TargetRatios<'s> {
     scope: &'s Scope<'s>,
     all: Vec<Standing>,
-    /// The maximum number of points that a ratio covers.
+    /// The largest number of points that any of the ratios covers.
     points: u32,
 }
 

@@ -12,7 +12,8 @@ use unicode_width::UnicodeWidthStr;
 /// The maximum width of the line, in columns.
 const COLUMNS: usize = 60;
 
-/// The maximum length of a name, in characters. Two names and an interval with its level fit into a line.
+/// The maximum length of a name, in characters, chosen so that two names and an interval with its
+/// level fit into a line.
 const NAME: usize = 8;
 
 /// Formats the estimate in at most 60 columns, such as `B takes 1.083 (1.060 to 1.110) × A`. Returns an empty string

@@ -328,10 +328,10 @@ fn statuses(scope: &Scope, group: &PointGroup) -> Vec<String> {
     scope.subjects().into_iter().filter_map(note).collect()
 }
 
-/// Lists the commands of which a run ended with a nonzero status.
+/// Lists the commands that exited with a nonzero status in any run.
 ///
-/// Returns `None` if there are none, or if the first screen names the statuses as the reason why
-/// commands are not compared.
+/// Returns `None` if there are no such commands, or if the first screen already explains that
+/// commands are not compared because of their exit statuses.
 fn exit_statuses(scope: &Scope) -> Option<Finding> {
     let mut exclusions = scope.exclusions();
     if exclusions.any(|exclusion| exclusion.kind() == ExclusionKind::ExitStatus) {

@@ -24,7 +24,7 @@ static COMPARED: [Metric; 6] = [
     Metric::P999,
 ];
 
-/// Metrics of requests. The first metric applies only to an open loop.
+/// The rates and counts in the table of requests. The first metric applies only to an open loop.
 static RATES: [Metric; 4] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
@@ -32,10 +32,11 @@ static RATES: [Metric; 4] = [
     Metric::ERRORS,
 ];
 
-/// Metrics of requests that were late.
+/// The metrics of requests that had no response when the load ended.
 static LATE: [Metric; 2] = [Metric::DRAIN, Metric::BACKLOG];
 
-/// Metrics of costs.
+/// The metrics in the table of costs, for the server and for the generator. The last metric applies
+/// only to an open loop.
 static COSTS: [Metric; 7] = [
     Metric::SERVER_CPU,
     Metric::SERVER_CORES,

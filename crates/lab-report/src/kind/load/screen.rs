@@ -12,7 +12,7 @@ use lab_document::{Column, Finding, Table, Tone};
 use lab_model::{LoadSpec, Metric, PointId, RESPONSE_TIMES, SubjectId, Unit, add_statuses};
 use lab_stats::results::{WarningFact, WarningKind};
 
-/// The percentiles of the response time, and of the service time in an open loop.
+/// The percentiles and the maximum of the response time.
 static RESPONSE: [Metric; 5] = [
     Metric::P50,
     Metric::P90,
@@ -20,6 +20,7 @@ static RESPONSE: [Metric; 5] = [
     Metric::P999,
     Metric::MAX,
 ];
+/// The percentiles and the maximum of the service time, which the table shows for an open loop.
 static SERVICE: [Metric; 5] = [
     Metric::SERVICE_P50,
     Metric::SERVICE_P90,
@@ -28,7 +29,7 @@ static SERVICE: [Metric; 5] = [
     Metric::SERVICE_MAX,
 ];
 
-/// The metrics of multiple servers or points.
+/// The metrics in the table of multiple servers or points.
 static SIDE_BY_SIDE: [Metric; 7] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
@@ -39,7 +40,7 @@ static SIDE_BY_SIDE: [Metric; 7] = [
     Metric::SERVER_CPU,
 ];
 
-/// The minimum time until TCP retransmits a segment, in ns: TCP_RTO_MIN of Linux.
+/// The minimum time until TCP retransmits a segment, in ns (`TCP_RTO_MIN` in Linux).
 const MIN_RETRANSMISSION_NS: f64 = 2e8;
 
 /// The statuses of redirects (RFC 9110, section 15.4). Clients do not follow 300 and 304.

@@ -62,7 +62,7 @@ impl WorkKind for Servers {
         parts(&scopes[0], self)
     }
 
-    /// Compares the cost of a request in each case.
+    /// Selects the cost of a request in each case.
     fn compared_metrics(&self, scope: &Scope) -> Vec<ComparedMetric> {
         let view = View::new(*scope);
         let points = scope.points();
@@ -445,9 +445,10 @@ fn rates(view: &View) -> Section {
     section
 }
 
-/// The captions of response times in an open loop.
+/// The caption of response times at a fraction of each server's own peak, in an open loop.
 const PART_OF_PEAK: &str = "Each server is offered a fraction of its own peak, regardless of earlier responses: \
                             response times count from when a request was due.";
+/// The caption of response times at the same rate for all servers, in an open loop.
 const SAME_RATE: &str = "All servers are offered the same rate, regardless of earlier responses: response times \
                          count from when a request was due.";
 
@@ -535,7 +536,8 @@ fn is_closed(scope: &Scope) -> bool {
     points.all(|point| !scope.plan.is_open(point))
 }
 
-/// Adds all metrics of points that differ only in the number of connections.
+/// Adds the table of all metrics at the points of a group, which differ only in the number of
+/// connections. In a closed loop with multiple points, adds the scaling of throughput, too.
 fn group_figures(section: &mut Section, scope: &Scope, group: &PointGroup) {
     let is_open = group.points.iter().any(|&p| scope.plan.is_open(p));
     if group.points.len() > 1 && !is_open {

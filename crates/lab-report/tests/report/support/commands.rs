@@ -44,7 +44,7 @@ pub fn overhead(name: &'static str, program: &'static [&'static str], fixed_ms: 
     }
 }
 
-/// Creates a run of `sort a.txt` and another command, whose time is `ratio` times the baseline's.
+/// Creates a run of `sort a.txt`, which is the baseline, and another command, which takes `ratio` times as long.
 pub fn two(ratio: f64, blocks: u32) -> Run {
     let models = [
         command("A", "sort a.txt", 20.3),

@@ -30,13 +30,14 @@ pub struct Server {
     driver: &'static str,
     /// The CPU time of a request with a constant response, in µs.
     cpu_us: f64,
-    /// The additional work of `echo` and `static_64k`, as a multiple of the baseline's.
+    /// The CPU time for the additional work of a case, as a multiple of the baseline's CPU time for this work.
     weight: f64,
-    /// The resident memory without connections, in MiB, and per connection, in KiB.
+    /// The resident memory without connections, in MiB, and the additional memory per connection, in KiB.
     memory: (f64, f64),
     /// The numbers of threads, workers and event loops.
     threads: [u32; 3],
-    /// The times from the start until the server says hello and until the first response, in ms.
+    /// The startup time, from the start of the process until it is ready, and the time of the first request, both
+    /// in ms.
     start_ms: (f64, f64),
     /// The coherency: the cost of keeping each pair of connections consistent.
     coherency: f64,
@@ -197,7 +198,7 @@ pub const SERVERS: [Server; 15] = [
     ),
 ];
 
-/// The size of a run.
+/// The dimensions of a generated run.
 #[derive(Clone, Debug)]
 pub struct RunSize {
     /// The number of blocks.

@@ -9,7 +9,8 @@ use super::{Noise, host, in_turn, target};
 use lab_model::*;
 use lab_stats::usl;
 
-/// The name, language, time as a multiple of C's, resident memory in MiB, startup time in ms, and number of threads.
+/// The name, language, time as a multiple of the C subject's time, resident memory in MiB, startup time in ms, and
+/// number of threads.
 type Model = (&'static str, &'static str, f64, f64, f64, u32);
 
 const C: Model = ("c", "C", 1.0, 4.1, 1.5, 1);
@@ -96,7 +97,7 @@ fn runtime(language: &str) -> &'static str {
     }
 }
 
-/// Creates a run on these targets with the given number of complete blocks.
+/// Creates a run on `targets` with the given number of complete blocks.
 pub fn run(targets: &[TargetKind], blocks: u32) -> Run {
     let plan = plan(targets);
     let blocks = (0..blocks).map(|number| block(&plan, number)).collect();

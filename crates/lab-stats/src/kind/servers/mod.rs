@@ -31,7 +31,8 @@ static TRAITS: LoadTraits = LoadTraits {
     add,
 };
 
-/// The metrics in which two runs are compared at a closed-loop point: its comparisons and memory.
+/// The metrics in which two runs are compared at a closed-loop point: the time and the server's CPU
+/// time per request, which are also compared within a run, and the server's memory.
 static BETWEEN_CLOSED: [Metric; 3] = [
     Metric::TIME_PER_REQUEST,
     Metric::SERVER_CPU,
