@@ -127,7 +127,7 @@ impl Design {
     }
 }
 
-/// Returns the half-width of an interval, in logarithms.
+/// Returns the half-width of an interval for the logarithm of a ratio.
 fn half_width(variances: Variances, sets: u32, blocks: u32) -> f64 {
     let variance = (variances.process + variances.block / f64::from(blocks)) / f64::from(sets);
     let factor = if sets >= MIN_EXACT_SETS {

@@ -107,20 +107,21 @@ type CriticalKey = (u32, u32, [u64; 2]);
 /// Computes the probabilities of results of new runs. Caches intermediate results that comparisons
 /// share.
 pub struct Outlook<'a> {
-    /// Returns the alpha of a new run with this number of blocks, divided by the alpha of this run.
+    /// Maps the number of blocks of a new run to the alpha of the new run divided by the alpha of
+    /// the existing run.
     relative_alpha: &'a dyn Fn(u32) -> f64,
     criticals: RefCell<HashMap<CriticalKey, f64>>,
     scatters: RefCell<HashMap<u64, Vec<f64>>>,
 }
 
-/// The relative alpha of new runs that have the same alpha as this run.
+/// The relative alpha of new runs that have the same alpha as the existing run.
 pub const SAME_ALPHA: &dyn Fn(u32) -> f64 = &|_| 1.0;
 
 impl<'a> Outlook<'a> {
     /// Creates an outlook.
     ///
-    /// `relative_alpha` returns the alpha of a new run with a number of blocks, divided by the
-    /// alpha of this run.
+    /// `relative_alpha` maps the number of blocks of a new run to the alpha of the new run divided
+    /// by the alpha of the existing run.
     pub fn new(relative_alpha: &'a dyn Fn(u32) -> f64) -> Outlook<'a> {
         Outlook {
             relative_alpha,
@@ -211,9 +212,10 @@ impl<'a> Outlook<'a> {
 }
 
 impl Open {
-    /// Returns the probability that an interval with this half-width resolves the comparison.
+    /// Returns the probability that an interval with the half-width `half` resolves the comparison.
     ///
-    /// The center of the interval is normally distributed around the estimate.
+    /// The center of the interval is normally distributed around the estimate, with the standard
+    /// deviation `error`.
     fn decided(&self, half: f64, error: f64) -> f64 {
         let below = |x: f64| normal::cdf((x - self.estimate) / error.max(f64::MIN_POSITIVE));
         let (first, last) = (self.difference.start - half, self.difference.end + half);

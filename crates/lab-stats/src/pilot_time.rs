@@ -18,8 +18,9 @@ const NEEDED: Duration = Duration::from_millis(250);
 /// This work includes computing the required results of batches.
 const RESERVE_DIVISOR: u32 = 10;
 
-/// A pilot may take up to this many times an equal fraction of the remaining time, because other
-/// pilots need less than an equal fraction.
+/// The maximum time of a pilot, as a multiple of an equal fraction of the remaining time.
+///
+/// The multiple exceeds 1 because other pilots need less than an equal fraction.
 pub const MAX_FRACTIONS: u32 = 2;
 
 /// Each pilot is guaranteed 1/RESERVED of an equal fraction of the total time.

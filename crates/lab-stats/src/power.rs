@@ -46,19 +46,19 @@ pub struct Forecast {
     pub unsteady: Vec<NamedReason>,
 }
 
-/// A subject, and the reason why a run with the pilot's samples would not compare it.
+/// A subject that a run with the pilot's samples would exclude, and the reason for the exclusion.
 #[derive(Clone, Debug)]
 pub struct NamedReason {
     /// The subject's name.
     pub subject: String,
-    /// The reason why the subject would not be compared.
+    /// The reason for the exclusion.
     pub reason: ExclusionReason,
 }
 
-/// The reason why nothing can be forecast.
+/// A condition that prevents a forecast.
 #[derive(Clone, Debug)]
 pub enum NoForecast {
-    /// The run measures load.
+    /// The run measures load, for which there are no forecasts.
     Load,
     /// The pilot has fewer than two complete blocks.
     TooFewBlocks(u32),

@@ -18,7 +18,7 @@ pub const ALPHA: f64 = 0.05;
 /// The equivalence margin of verdicts.
 pub const MARGIN: f64 = 0.02;
 
-/// Returns the value of each process: the interquartile mean of its values.
+/// Returns the interquartile mean of the values of each process.
 pub fn values(series: &ImportedSeries) -> Vec<f64> {
     let processes = series.processes.iter();
     processes
@@ -52,8 +52,8 @@ pub struct ProcessChange {
     /// The two-sided p-value of the hypothesis that nothing changed, not adjusted for other
     /// comparisons.
     pub p: f64,
-    /// The verdict. `None` means that one of the two series has only one process, or that the
-    /// metric has no better direction.
+    /// The verdict. `None` means that one of the two series has only one process, or that neither
+    /// lower nor higher values of the metric are better.
     pub verdict: Option<Verdict>,
 }
 

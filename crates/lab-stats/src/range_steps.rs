@@ -40,9 +40,9 @@ pub struct RangeStep {
     /// The time after the step divided by the time before the step. Each time is the mean over the
     /// commits up to the neighboring step. The intervals of all steps are simultaneous.
     pub ratio: f64,
-    /// The lower bound.
+    /// The lower bound of the ratio's interval.
     pub low: f64,
-    /// The upper bound.
+    /// The upper bound of the ratio's interval.
     pub high: f64,
     /// The number of commits between the previous step and this one, and between this step and the
     /// next.

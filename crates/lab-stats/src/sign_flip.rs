@@ -297,12 +297,14 @@ impl Flips {
     }
 }
 
-/// The largest statistic of a flip, the index of the comparison that has it, and the largest
-/// statistic of all other comparisons.
+/// The largest statistics of a flip.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Greatest {
+    /// The largest statistic of all comparisons.
     pub value: f64,
+    /// The index of the comparison that has the largest statistic.
     of: usize,
+    /// The largest statistic of all other comparisons.
     of_others: f64,
 }
 
@@ -337,7 +339,7 @@ struct FlipLimits {
     /// exceeds this limit.
     limit: f64,
     /// The maximum number of flips, including the identity, that may have a statistic at least as
-    /// large as that of a significant comparison.
+    /// large as the statistic of a significant comparison.
     most: usize,
 }
 

@@ -28,8 +28,10 @@ const MAX_DIFFERENCE: f64 = 10.0;
 
 /// Simulated runs of a plan.
 pub struct Simulated {
-    /// The number of blocks, the alpha, and the smallest differences that the runs detect, in
-    /// ascending order.
+    /// For each simulated number of blocks: that number, the alpha, and the smallest difference
+    /// that each simulated run detects.
+    ///
+    /// The differences are in ascending order, in units of a block's standard deviation.
     by_blocks: Vec<(u32, f64, Vec<f64>)>,
 }
 

@@ -49,7 +49,7 @@ pub fn alpha_at(plan: &Plan, blocks: u32) -> f64 {
 }
 
 /// Returns a function that maps the number of blocks of a new run to the alpha of the new run
-/// divided by the alpha of this run.
+/// divided by the alpha of `run`.
 pub(crate) fn relative_alpha(run: &Run, plan: &Plan) -> impl Fn(u32) -> f64 {
     let now = alpha(run, plan);
     move |blocks| {

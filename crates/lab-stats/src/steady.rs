@@ -89,8 +89,9 @@ pub fn steady(pilot: &Pilot) -> Option<Steady> {
 
 /// Returns the age at which a process is warm, given the steady level of its pilot.
 ///
-/// The level is split at the middle of its numbers of requests on a logarithmic scale, as for the
-/// check that the cost no longer decreases. A process that is as old as the second half is warm.
+/// The rounds at the level are split at the middle of the range of their request counts on a
+/// logarithmic scale, as in the check that the cost no longer decreases. A process is warm once it
+/// has reached the age at which the second half begins.
 pub fn warm_age(pilot: &Pilot, level: &Steady) -> Age {
     let ages = pilot.ages.get(level.from..).unwrap_or_default();
     let served: Vec<u64> = ages.iter().map(|age| age.requests).collect();
@@ -144,8 +145,9 @@ pub fn steady_batches(pilot: &Pilot) -> Option<Steady> {
 
 /// Returns the index of the first steady batch of a pilot. The very first operation does not count.
 ///
-/// If the batches of the blocks are long, the pilot uses shorter batches. Only the last of the
-/// batches `own` has the length of the blocks' batches.
+/// `own` contains the batches before the turns with the baseline. If the batches of the blocks are
+/// long, the pilot uses shorter batches. Only the last batch in `own` is then as long as the
+/// batches of the blocks.
 fn first_steady(pilot: &Pilot, own: &[Batch]) -> usize {
     let times: Vec<f64> = own.iter().map(|b| b.wall_ns as f64).collect();
     let [median, last] = [order::median(&times), times.last().copied()].map(|ns| ns.unwrap_or(1.0));
@@ -153,7 +155,9 @@ fn first_steady(pilot: &Pilot, own: &[Batch]) -> usize {
     (f64::from(pilot.warmup_batches) * batches) as usize
 }
 
-/// Returns the level at the end of a number of rounds, given the ages after each round.
+/// Returns the level at the end of the rounds `batches`, or `None` if there are no rounds.
+///
+/// `ages` contains the age of the server after each round.
 pub fn steady_rounds(batches: &[Batch], ages: &[Age]) -> Option<Steady> {
     let rounds = batches.len().min(ages.len());
     let (batches, ages) = (&batches[..rounds], &ages[..rounds]);
@@ -265,7 +269,7 @@ fn level_start(logs: &[f64]) -> usize {
 /// [`MAX_FALL_PER_DOUBLING`].
 ///
 /// `served` contains the number of requests after each round. The rounds are split at the middle of
-/// their numbers of requests on a logarithmic scale, and the medians of the two halves are
+/// the range of these numbers on a logarithmic scale, and the medians of the two halves are
 /// compared. The decrease is taken to be one standard error larger than estimated.
 fn may_still_fall(stretch: &[f64], served: &[u64], noise: f64) -> bool {
     if stretch.len() < 2 * MIN_STRETCH {
@@ -286,8 +290,9 @@ fn log2(served: &[u64]) -> Vec<f64> {
     served.iter().map(|&n| (n.max(1) as f64).log2()).collect()
 }
 
-/// Returns the index of the first of `doublings`, which increase, that is not below the middle of
-/// their range.
+/// Returns the index of the first value that is at or above the midpoint of the range.
+///
+/// `doublings` must be in ascending order.
 fn middle(doublings: &[f64]) -> usize {
     let ends = doublings.first().zip(doublings.last());
     let middle = ends.map_or(0.0, |(first, last)| 0.5 * (first + last));
@@ -377,8 +382,8 @@ mod tests {
         warm: f64,
     }
 
-    /// Returns those of 60 pilots that find a steady level within 300 rounds. Rounds scatter by
-    /// `scatter`.
+    /// Simulates 60 pilots whose rounds scatter by `scatter`. Returns the pilots that find a steady
+    /// level within 300 rounds.
     fn steady_pilots(scatter: f64, cost: impl Fn(f64) -> f64) -> Vec<SteadyPilot> {
         let one = |seed| steady_pilot(seed, scatter, &cost);
         (1..=60).filter_map(one).collect()
@@ -433,13 +438,15 @@ mod tests {
         }
     }
 
-    /// A server that needs 100,000 requests for its last tenth.
+    /// Returns the cost of a request after `requests` requests, relative to the cost of a warm
+    /// server. The server becomes warm late: after 90,000 requests, its cost is still a tenth too
+    /// high.
     fn late(requests: f64) -> f64 {
         1.0 + 0.6 * (-requests / 50_000.0).exp() + 3.0 * (-requests / 8_000.0).exp()
     }
 
-    /// A pilot is checked many times, and each check may find a steady level by chance. Few pilots
-    /// may find one by chance.
+    /// A pilot is checked many times, and each check can find a steady level by chance. This must
+    /// happen in only a few pilots.
     #[test]
     fn noise_rarely_makes_a_server_steady_too_early() {
         assert_eq!(steady_pilots(0.1, |_| 1.0).len(), 60);

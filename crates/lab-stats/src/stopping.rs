@@ -11,7 +11,7 @@ use crate::spending::alpha_of_analysis;
 use crate::table::{BatchTable, sound_plan};
 use lab_model::{Decision, Ending, Measure, Plan, Run};
 
-/// Returns the reason why a run may stop after its latest complete block, or `None` if it must
+/// Returns the reason for stopping a run after its latest complete block, or `None` if the run must
 /// continue.
 ///
 /// A run may stop:

@@ -175,9 +175,9 @@ impl BatchTable {
         squares.iter().sum::<f64>().sqrt() / n
     }
 
-    /// Sorts the samples of a block into `batches`.
+    /// Sorts the samples of `block` into `batches`.
     ///
-    /// `before` is the number of passes in earlier blocks that count as one block with this block.
+    /// `before` is the number of passes in earlier blocks that count as one block with `block`.
     fn sort_into(&self, batches: &mut [Vec<(u32, Batch)>], block: &Block, before: u32) {
         for &Sample {
             point,
@@ -269,8 +269,8 @@ impl BatchFigures {
     }
 }
 
-/// Returns the index of a pair of passes and its mean log time, or `None` unless the passes are 2k
-/// and 2k + 1.
+/// Returns the index of a pair of passes and the pair's mean log time, or `None` unless the passes
+/// are 2k and 2k + 1.
 fn mirrored(first: (u32, Batch), second: (u32, Batch)) -> Option<(u32, f64)> {
     let pair = first.0 / 2;
     let mirrored = first.0.is_multiple_of(2) && second.0 / 2 == pair;

@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Turns are above the pilot's level if they exceed that level, in logarithms, by more than this
 /// value plus random variation.
 const TOLERANCE: f64 = 0.15;
-/// Turns are below the pilot's level if that level exceeds theirs, in logarithms, by more than this
-/// value plus random variation. The pilot was then not steady yet.
+/// Turns are below the pilot's level if that level exceeds the level of the turns, in logarithms,
+/// by more than this value plus random variation. The pilot was then not steady yet.
 ///
 /// A smaller difference more likely means that the process of the pilot was unusually slow.
 const TOLERANCE_BELOW: f64 = 0.4;
@@ -29,10 +29,11 @@ const ALPHA: f64 = 0.05;
 ///
 /// A smaller fraction does not affect the estimate.
 const FRACTION_OFF: f64 = 0.25;
-/// The maximum decrease of a process's time, as a fraction of its distance from the other level,
-/// for a process that stayed at its level.
+/// Processes count as staying at their level if the median decrease of their time is less than this
+/// fraction of the distance between the two levels.
 const KEPT: f64 = 0.25;
-/// The minimum gap between two levels, as a fraction of their distance.
+/// The minimum gap between the processes at two levels, as a fraction of the distance between the
+/// medians of the levels.
 const GAP: f64 = 0.5;
 /// The standard deviation of a normal distribution divided by its median absolute deviation.
 const NORMAL: f64 = 1.4826;

@@ -60,7 +60,7 @@ pub fn open(ratio: &Ratio, margin: Margin) -> Open {
     }
 }
 
-/// The margin of equivalence: differences within 1 ± `wide` do not matter.
+/// The margin of equivalence: ratios within 1 ± `wide` count as equivalent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
     /// The margin in use: the requested margin, or the difference between two copies of one program

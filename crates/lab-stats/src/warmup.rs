@@ -30,7 +30,7 @@ const SPIKE: f64 = 5.0;
 /// a step.
 const NEIGHBORS: usize = 3;
 
-/// The warm-up class of a process, and the first batch of the steady ones.
+/// The warm-up class of a process, and its first steady batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behavior {
     /// The class of the process's warm-up.

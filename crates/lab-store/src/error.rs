@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// An error while reading or writing a run file. The file is unchanged.
+/// An error while reading or writing a run file. A failed read leaves the file unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file does not exist.
@@ -27,7 +27,7 @@ pub enum StoreError {
     /// Another benchlab process is writing the file.
     #[error("another benchlab process is writing {0}: wait until it finishes, or stop it")]
     Busy(PathBuf),
-    /// The disk is full, and the file contains all blocks so far.
+    /// The disk is full. The file contains everything up to the last complete sample.
     #[error(
         "the disk is full: {0} contains everything up to the last complete sample. Free some space, \
          then continue with `benchlab resume {0}`"

@@ -768,7 +768,8 @@ fn statuses_of(r: &Row, column: usize) -> rusqlite::Result<Vec<(u16, u64)>> {
     text.map_or(Ok(Vec::new()), |text| json(&text))
 }
 
-/// Returns the SQL expressions for the columns of all counts. A file of an older version lacks some.
+/// Returns the SQL expressions for the columns of all counts. A file of an older version may lack
+/// some of the columns.
 fn count_columns(db: &Connection, table: &str) -> rusqlite::Result<String> {
     let columns = LoadCount::ALL.map(|count| or_zero(db, table, count.id()));
     let columns: rusqlite::Result<Vec<&str>> = columns.into_iter().collect();

@@ -24,7 +24,7 @@ pub trait StoredRow: Sized {
     fn values<'a>(&'a self, keys: &[&'a dyn ToSql]) -> rusqlite::Result<Vec<ToSqlOutput<'a>>>;
 }
 
-/// A value of a column.
+/// A type whose values are stored in a column.
 trait Column: Sized {
     /// Reads a column of a row.
     fn read(row: &Row, column: usize) -> rusqlite::Result<Self>;

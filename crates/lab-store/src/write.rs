@@ -274,7 +274,7 @@ impl RunWriter {
         )
     }
 
-    /// Stores the reason why an agent was lost.
+    /// Stores the cause of the loss of an agent.
     pub fn agent_lost(&self, id: AgentId, reason: &str) -> Result<()> {
         self.execute(
             "UPDATE agent SET lost = ? WHERE id = ?",

@@ -62,8 +62,9 @@ struct FileParts<R> {
     names: [HashMap<u64, u32, RandomState>; 3],
     has_address: bool,
     has_line: bool,
-    /// The address and line of the previous position. Compressed positions are relative to them.
+    /// The address of the previous position, to which a compressed address is relative.
     address: u64,
+    /// The line number of the previous position, to which a compressed line number is relative.
     line: u64,
     object: Option<u32>,
     /// The cost of the first event, added up since the last `ob=` line, which names the current
@@ -80,10 +81,11 @@ struct FileParts<R> {
     /// The number of calls whose costs are on the next line.
     calls: Option<u64>,
     counted: Vec<u64>,
-    /// The costs of the current part: from its `summary:` line, from its `totals:` line, and as the
-    /// sum of its other lines.
+    /// The costs of the current part according to its `summary:` line.
     summary: Option<Vec<u64>>,
+    /// The costs of the current part according to its `totals:` line.
     totals: Option<Vec<u64>>,
+    /// The sum of the costs in all other lines of the current part.
     summed: Vec<u64>,
     parts: u32,
 }

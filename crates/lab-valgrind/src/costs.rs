@@ -13,7 +13,7 @@ const MAX_NAME_BYTES: usize = 1 << 30;
 /// The maximum number of events in a file. Valgrind has fewer than twenty.
 const MAX_EVENTS: usize = 64;
 
-/// The sums of events: each name, and the events that it adds up.
+/// Names for sums of events, each with the events that are added up.
 const SUMS: [(&str, &[&str]); 5] = [
     ("I1", &["I1mr"]),
     ("D1", &["D1mr", "D1mw"]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Errors that occur when a profile is read.
 
-/// The reason why a file cannot be read as a profile.
+/// An error while reading a file as a profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     /// A line is invalid.

@@ -36,12 +36,13 @@ impl Dhat {
     }
 }
 
-/// A function's self cost, the cost of all calls to the function, and the calls that the function
-/// makes.
+/// A function in the call graph.
 #[derive(Default)]
 struct Node {
     self_cost: f64,
+    /// The total cost of all calls to the function.
     called: f64,
+    /// The functions that the function calls, as indexes, each with the cost of the calls.
     calls: Vec<(usize, f64)>,
 }
 

@@ -153,7 +153,8 @@ impl PageGuard {
     }
 }
 
-/// Returns true if one of these pages sent a form, according to `Origin` and `Sec-Fetch-Site`.
+/// Returns true if a form was sent from one of benchlab's own pages, according to `Origin` and
+/// `Sec-Fetch-Site`.
 ///
 /// Clients other than browsers send neither header, but they still need the token.
 fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {

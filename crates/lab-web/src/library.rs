@@ -47,7 +47,7 @@ type Stamp = [Option<(u64, SystemTime)>; 2];
 pub struct RunEntry {
     /// The name of the file without `.lab`.
     pub name: String,
-    /// The heading of the run, or the reason why the file cannot be read.
+    /// The heading of the run, or an error message if the file cannot be read.
     pub heading: Result<Heading, String>,
     /// The state of the run.
     pub state: RunState,

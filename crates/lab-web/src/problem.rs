@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use lab_store::StoreError;
 use maud::html;
 
-/// The reason why a page cannot be shown.
+/// An error that prevents a page from being shown: its HTTP status, and its reason as text.
 #[derive(Debug)]
 pub struct Problem {
     status: StatusCode,

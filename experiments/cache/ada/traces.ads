@@ -30,8 +30,8 @@ package Traces is
    type Request_List is array (Unsigned_64 range 0 .. Max_Requests - 1) of Unsigned_64;
 
    function Requests (Inputs : Sequence; Name : String) return Request_List;
-   --  Returns the keys of the trace with this name, for the case "evict". Raises Unsupported_Error
-   --  if there is no such trace.
+   --  Returns the keys of the trace that is called Name, for the case "evict". Raises
+   --  Unsupported_Error if there is no such trace.
 
    function Uniform (Inputs : Sequence; Keys : Unsigned_64; Reads : Boolean) return Trace;
    --  Returns a trace whose keys are less than Keys and uniformly distributed

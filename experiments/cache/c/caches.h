@@ -26,7 +26,7 @@ typedef struct cache_scheme {
     void (*put)(cache *cache, uint64_t key, uint64_t value);
 } cache_scheme;
 
-/* Returns the scheme with this name, or NULL if there is none. */
+/* Returns the scheme that is called `name`, or NULL if there is none. */
 const cache_scheme *find_cache_scheme(const char *name);
 
 /* Creates a cache with the keys below `entries`. Returns NULL if out of memory. */

@@ -238,7 +238,7 @@ static bool wait_perform(lab *lab, void *data, uint64_t operations, lab_work *wo
     return true;
 }
 
-/* -- lost: threads put 1,000 new keys into a map of 1,000 ----------------------------------------- */
+/* -- lost: threads put 1,000 new keys into a map of 1,000 entries --------------------------------- */
 
 static bool put_new_keys(void *worker, lab_share *share)
 {

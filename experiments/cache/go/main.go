@@ -188,7 +188,7 @@ func (w *wait) Close() error {
 	return nil
 }
 
-// -- lost: goroutines put 1,000 new keys into a map of 1,000 ------------------------------------------
+// -- lost: goroutines put 1,000 new keys into a map of 1,000 entries ----------------------------------
 
 type lost struct {
 	scheme  string

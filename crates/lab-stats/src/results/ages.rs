@@ -21,8 +21,10 @@ use lab_model::{Pilot, Plan, PointId, Run, SubjectId};
 const TOLERANCE: f64 = 0.2;
 /// The maximum difference in logarithms between the mean of all processes and the pilot's level.
 const MEAN_TOLERANCE: f64 = 0.12;
-/// The maximum difference in logarithms for the baseline. It is larger, because the baseline's
-/// level also depends on the speed of the machine.
+/// The maximum difference in logarithms between the level of a process and the pilot's level, if
+/// these levels are not divided by the baseline's cost, as for the baseline itself.
+///
+/// It is larger than [`TOLERANCE`], because such levels also depend on the speed of the machine.
 const MACHINE_TOLERANCE: f64 = 0.5;
 /// The number of standard errors up to which a deviation counts as noise.
 const CERTAIN: f64 = 2.0;
@@ -30,7 +32,7 @@ const CERTAIN: f64 = 2.0;
 /// estimate.
 const UNKNOWN_ERROR: f64 = 0.05;
 
-/// The numbers of requests for which the mean cost is reported.
+/// The mean cost of the first N requests of a server is reported for each of these numbers N.
 pub const FIRST: [u64; 3] = [1, 1_000, 100_000];
 
 /// Returns the ages of servers, one per pilot.

@@ -22,7 +22,7 @@ static TYPICAL: [Metric; 1] = [Metric::WALL];
 const WALL: fn(&BatchFigures) -> f64 = |visit| visit.mean_wall_ns;
 const CPU: fn(&BatchFigures) -> f64 = |visit| visit.mean_cpu_ns;
 
-/// Returns the results of a run on one target, with the IDs of this run.
+/// Returns the results of a run that has only one target. They contain the IDs that `run` uses.
 ///
 /// `alpha_fraction` is the fraction of the whole run's alpha that the target may use.
 pub(crate) fn results(run: &Run, alpha_fraction: f64) -> Results {

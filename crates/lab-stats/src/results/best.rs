@@ -104,8 +104,8 @@ fn logs(subject: &HalvedPeak, base: &HalvedPeak) -> Blocks {
     log_ratios(&base.by_block, &subject.by_block)
 }
 
-/// Drops pairs in which the generator was the bottleneck at the peak of the second server, because
-/// the true peak of this server may exceed the first server's peak.
+/// Drops pairs in which the generator was the bottleneck at the second server's peak, because the
+/// second server's true peak may exceed the first server's peak.
 pub(super) fn drop_uncertain_orders(
     ranking: &mut Ranking,
     bests: &[Best],

@@ -127,7 +127,8 @@ fn of_turns(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
     kinds.into_iter().flat_map(of).collect()
 }
 
-/// A function that computes the logarithm of a subject's difference from the turns of a block.
+/// A function that computes the bias of a subject in one block from the turns of the block. The
+/// bias is the logarithm of a ratio of times.
 type Difference = fn(&[SubjectTurn], SubjectId) -> Option<f64>;
 
 /// Returns the carry-over within a block.

@@ -30,9 +30,9 @@ pub(crate) enum BlockSummary {
     Middle,
     /// The Hodges-Lehmann estimate with its exact interval, for differences between two subjects.
     Center,
-    /// The maximum of a block's values.
+    /// The maximum of the blocks' values.
     Max,
-    /// The sum of a block's values.
+    /// The sum of the blocks' values.
     Sum,
 }
 

@@ -12,7 +12,7 @@ use crate::load::visits::{Visit, Visits};
 use lab_model::point_load::KEEP_ALIVE;
 use lab_model::{CaseId, Metric, Plan, PointId, SubjectId, SubjectPoint};
 
-/// The rates and costs of servers at a closed-loop point.
+/// The metrics in which servers that benchlab starts are compared at closed-loop points.
 pub(crate) static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
 
 /// Returns each case of a plan. If there is more than one case, also returns `None` for all cases

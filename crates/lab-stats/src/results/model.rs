@@ -294,11 +294,11 @@ pub struct Scaling {
     pub points: u32,
     /// The Universal Scalability Law, fitted to the points.
     pub law: Option<ScalingLaw>,
-    /// The reason why the law was not fitted.
+    /// The reason for the missing law, or `None` if the law was fitted.
     pub why: Option<NoLaw>,
 }
 
-/// The reason why the Universal Scalability Law was not fitted.
+/// A reason for not fitting the Universal Scalability Law to a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum NoLaw {
@@ -381,8 +381,8 @@ pub enum BiasKind {
     CarryOver,
     /// The time in the second half of a point's turns, divided by the time in the first half.
     Drift,
-    /// The time on this core divided by the time on the other cores. For subjects other than the
-    /// baseline, the ratio to the baseline is used instead of the time.
+    /// The time on the core with the given number divided by the time on all other cores. For
+    /// subjects other than the baseline, the ratio to the baseline is used instead of the time.
     Core(u32),
     /// The cost per request with the redone turns included, divided by the cost without them.
     ///

@@ -31,7 +31,7 @@ pub struct Observation {
     pub value: f64,
 }
 
-/// Returns the results of a run whose blocks yielded these observations.
+/// Returns the results of a run whose blocks yielded `observations`.
 ///
 /// Multiple observations of one key in a block are averaged. Values are medians over blocks with
 /// exact intervals.

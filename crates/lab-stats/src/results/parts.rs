@@ -138,7 +138,7 @@ impl PartNumbers {
 }
 
 impl Results {
-    /// Returns true if there is a warning of this kind.
+    /// Returns true if there is a warning of the kind `kind`.
     pub fn warned(&self, kind: WarningKind) -> bool {
         self.warnings.iter().any(|warning| warning.kind() == kind)
     }
@@ -265,9 +265,10 @@ impl Results {
         }
     }
 
-    /// Sorts by point, then subject, with the whole run last.
+    /// Sorts cells and comparisons by point, then subject, with the whole run last. Sorts controls
+    /// by point, exclusions by subject, then point, and warnings by kind.
     ///
-    /// Metrics stay in their order.
+    /// The sorting is stable, so metrics stay in their order.
     fn sort(&mut self) {
         self.cells.sort_by_key(|cell| cell.key.sort_key());
         self.comparisons.sort_by_key(|c| c.key.sort_key());

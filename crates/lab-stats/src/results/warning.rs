@@ -108,7 +108,8 @@ pub enum WarningFact {
     AgentsLost {
         /// The agents that were lost.
         agents: Vec<LostAgent>,
-        /// The load that is missing because all agents were lost, or `None` if agents are left.
+        /// The load that is missing because all agents were lost, or `None` if some agents
+        /// remained.
         end: Option<MissingLoad>,
     },
     /// Agents whose results the user excluded from the load.
@@ -132,7 +133,7 @@ pub enum WarningFact {
         known: usize,
         /// The number of complete blocks.
         blocks: usize,
-        /// The reason why the resource usage could not be read.
+        /// The reason for the unknown resource usage.
         reason: String,
     },
     /// The run lost hosts that had measured blocks.
@@ -349,7 +350,7 @@ pub enum FailedAt {
 pub struct LostAgent {
     /// The name of the agent.
     pub name: String,
-    /// The reason why the agent was lost.
+    /// The cause of the loss.
     pub reason: String,
     /// The number of requests that were due but not sent because the agent was lost.
     pub not_sent: u64,
@@ -380,14 +381,14 @@ pub enum AgentDifference {
         /// The fraction of time that the agent's busiest thread spent on a core.
         busy: f64,
     },
-    /// The agent's service times are longer than those of the other agents.
+    /// The agent's service times are longer than the other agents' service times.
     SlowPath {
         /// The agent's service time divided by the other agents' service time.
         ratio: Interval,
     },
-    /// A larger fraction of this agent's requests failed than of the other agents' requests.
+    /// A larger fraction of requests failed for the agent than for the other agents.
     Errors {
-        /// The fraction of this agent's requests that failed.
+        /// The fraction of the agent's requests that failed.
         own: f64,
         /// The fraction of the other agents' requests that failed.
         others: f64,
@@ -408,7 +409,7 @@ pub struct UnfitHost {
 pub struct LostHost {
     /// The name of the host.
     pub name: String,
-    /// The reason why the host was lost.
+    /// The cause of the loss.
     pub reason: String,
     /// The numbers, counted from 1, of the host's blocks that another host measured in its place.
     pub moved_blocks: Vec<u32>,
@@ -430,7 +431,7 @@ pub struct RatioSpread {
 pub struct RatioOn {
     /// The host or the kind of host.
     pub host: String,
-    /// The subject's ratio to the baseline on this host or kind of host.
+    /// The subject's ratio to the baseline on the host or on the kind of host.
     pub ratio: f64,
 }
 
@@ -470,19 +471,19 @@ pub struct BusyAt {
 pub struct LateAt {
     /// The server and the point.
     pub place: CellName,
-    /// Percentiles that may be dominated by the generator's own latency.
+    /// The percentiles for which the generator's own latency may exceed a tenth of the response
+    /// time.
     pub percentiles: Vec<OwnLatency>,
     /// The 99th percentile of the generator's send delay, in ns.
     pub p99_ns: f64,
 }
 
-/// A percentile of the response time, and the part of it that the generator's own latency may
-/// contribute.
+/// A percentile of the response time, and the same percentile of the generator's send delay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OwnLatency {
     /// The title of the percentile, such as `p99`.
     pub percentile: String,
-    /// The same percentile of the generator's send delay, in ns.
+    /// The percentile of the send delay, in ns.
     pub delay_ns: f64,
 }
 
@@ -491,7 +492,7 @@ pub struct OwnLatency {
 pub struct ReadBy {
     /// The agent. `None` means benchlab itself.
     pub agent: Option<String>,
-    /// The fraction of the responses.
+    /// The fraction of the agent's responses that were timed when the agent read them, from 0 to 1.
     pub fraction: f64,
 }
 

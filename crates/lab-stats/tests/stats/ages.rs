@@ -9,7 +9,7 @@ use lab_stats::analysis::ExclusionReason;
 use lab_stats::results::{AgeState, Results, results};
 use serde_json::json;
 
-/// A server whose requests cost twice as much as the baseline's, in 12 blocks.
+/// The server whose requests cost twice as much as the baseline's requests.
 const SERVER: SubjectId = SubjectId(2);
 
 /// Returns a pilot at a point whose rounds cost `ratios` times the baseline's cost.

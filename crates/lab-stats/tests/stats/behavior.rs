@@ -16,7 +16,7 @@ use lab_stats::verdict::{Margin, verdict};
 use lab_stats::{spending, stop, warmup};
 use serde_json::json;
 
-/// Returns a simulated run whose subjects have these true ratios to the baseline.
+/// Returns a simulated run. `ratios` contains the subjects' true ratios to the baseline.
 fn measured(ratios: &[f64], blocks: u32) -> Run {
     let world = World {
         ratios: ratios.to_vec(),

@@ -48,8 +48,8 @@ fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
     run
 }
 
-/// Returns two flags: the first is true if the interval misses 1, and the second if the verdict is
-/// false.
+/// Returns two flags: the first is true if the interval misses 1, and the second is true if the
+/// verdict is wrong.
 ///
 /// If `builds` is false, each block counts as a replicate.
 fn wrong(mut run: Run, builds: bool) -> (bool, bool) {

@@ -148,11 +148,14 @@ impl World {
     }
 }
 
-/// The number of forecasts, and the number of correct forecasts.
+/// Counts of forecasts by kind, and of the new runs that agree with them.
 #[derive(Clone, Debug, Default)]
 struct Tally {
+    /// The number of runs whose forecast proposes a number of blocks.
     forecasts: u32,
+    /// The number of forecasts whose proposed number of blocks sufficed for a new run.
     held: u32,
+    /// The number of forecasts for which half of the proposed number of blocks sufficed.
     held_by_half: u32,
     /// The proposed numbers of blocks.
     named: Vec<f64>,
@@ -160,8 +163,8 @@ struct Tally {
     too_few: u32,
     perhaps: u32,
     hardly: u32,
-    /// The number of runs forecast as hardly resolvable that the maximum number of blocks resolved
-    /// nevertheless.
+    /// The number of wrong forecasts that comparisons are hardly resolvable: a new run with the
+    /// maximum number of blocks resolved at least half of the comparisons.
     hardly_decided: u32,
 }
 

@@ -209,8 +209,10 @@ fn stalls_of_one_second_in_ten_affect_the_percentiles() {
     assert!(reading(&results, SubjectId(0), PointId(0), &Metric::MAX).unwrap() >= 1e9);
 }
 
-/// Returns the results of blocks in the order A B B A or B A A B on a machine with drift, with
-/// servers of this ratio.
+/// Returns the results of a run on a machine with drift. Each block has the order A B B A
+/// or B A A B.
+///
+/// `ratio` is the true ratio of B's times to A's times.
 fn compared(seed: u64, blocks: u32, ratio: f64) -> Results {
     let mut random = Random(seed);
     let mut run = open(run(&["a", "b"], &[64], seed));

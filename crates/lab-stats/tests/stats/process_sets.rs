@@ -61,7 +61,7 @@ fn misses_any(results: &Results) -> bool {
     !printed.iter().all(holds)
 }
 
-/// Returns the number of runs in which an interval misses.
+/// Returns the number of runs in which an interval misses the truth.
 ///
 /// If `nested`, blocks of one process do not count as replicates.
 fn misses(runs: u64, (sets, blocks): (u32, u32), nested: bool) -> u64 {

@@ -11,7 +11,8 @@ use crate::simulator::Random;
 use lab_model::Disturbance;
 use lab_stats::order::interquartile_mean;
 
-/// The baseline, an equally fast subject, and an equally fast subject that provokes disturbances.
+/// The number of subjects: the baseline, an equally fast subject, and an equally fast subject that
+/// provokes disturbances.
 const SUBJECTS: usize = 3;
 const QUIET: usize = 1;
 const PROVOKER: usize = 2;
@@ -22,8 +23,9 @@ const PAIRS: usize = 9;
 ///
 /// The last attempt is kept.
 const ATTEMPTS: usize = 3;
-/// The length of a turn, and of benchlab's own work before the turn, in ms.
+/// The length of a turn, in ms.
 const TURN: f64 = 1.0;
+/// The length of benchlab's own work before each turn, in ms.
 const BETWEEN: f64 = 1.0;
 
 /// The disturbances of turns.
@@ -181,10 +183,12 @@ impl World {
     }
 }
 
-/// The elapsed time and the stolen time, in ms.
+/// A stretch of work on the host.
 #[derive(Clone, Copy, Default)]
 struct Stretch {
+    /// The elapsed time, in ms.
     elapsed: f64,
+    /// The stolen time, in ms.
     stolen: f64,
 }
 
@@ -235,8 +239,9 @@ struct Host<'a> {
     world: &'a World,
     random: Random,
     now: f64,
-    /// The start of the next external disturbance, and the end of the current disturbance.
+    /// The start of the next external disturbance.
     next: f64,
+    /// The end of the current or latest disturbance.
     disturbed_until: f64,
 }
 

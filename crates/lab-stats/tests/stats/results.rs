@@ -17,7 +17,8 @@ fn facts(results: &Results) -> Vec<WarningFact> {
     results.warnings.iter().map(|w| w.fact.clone()).collect()
 }
 
-/// Compares the results of batches and whole commands with the separate results of their parts.
+/// Asserts that the results of a run of batches or whole commands agree with the separate results
+/// of its parts. Returns the results of the whole run.
 fn as_in_its_parts(run: &Run) -> Results {
     let plan = run.plan().unwrap();
     let whole = results(run);

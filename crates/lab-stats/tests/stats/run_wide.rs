@@ -22,8 +22,8 @@ use std::thread;
 
 const ALPHA: f64 = 0.05;
 
-/// The numbers of points and subjects, and the number of runs with few blocks for the page and in
-/// tests.
+/// For each shape of a run: the number of points, the number of subjects, and the numbers of runs
+/// with few blocks to simulate for the documentation page and in ordinary tests.
 const SHAPES: [(usize, usize, [u64; 2]); 8] = [
     (1, 1, [2000, 60]),
     (1, 2, [2000, 60]),
@@ -37,7 +37,8 @@ const SHAPES: [(usize, usize, [u64; 2]); 8] = [
 
 const FEW_BLOCKS: [u32; 3] = [3, 4, 5];
 
-/// Returns machines with the distributions of their processes' random effects.
+/// Returns the simulated worlds. Each has the name of the distribution of its process effects, and
+/// a description of how often an effect is drawn.
 fn worlds() -> Vec<(&'static str, &'static str, World)> {
     let calm = World {
         process: 0.02 / 2.0_f64.sqrt(),
@@ -203,7 +204,7 @@ fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
     results(&run)
 }
 
-/// The true ratios of a world: exp of the medians of blocks' log ratios.
+/// The true ratios of a world: the exponentials of the medians of the blocks' log ratios.
 struct Truths {
     /// The ratios by subject, starting with the baseline.
     at_points: Vec<f64>,

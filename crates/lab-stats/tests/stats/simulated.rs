@@ -18,7 +18,8 @@ use lab_stats::table::BatchTable;
 use lab_stats::{order, stop};
 use std::sync::LazyLock;
 
-/// The number of runs of each kind, which is larger when the page is written.
+/// The number of simulated runs of each kind: 1000 to generate the documentation page, 60 in
+/// ordinary tests.
 static RUNS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// The allowed fraction of runs with an error.
 const ALPHA: f64 = 0.05;

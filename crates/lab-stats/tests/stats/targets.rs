@@ -75,10 +75,8 @@ fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
     run
 }
 
-/// Returns the ratio of a subject to c: ada takes 1.1 times as long, python three times as long,
-/// and go the same time.
-///
-/// A server takes a third of the time.
+/// Returns the ratio of a subject's time to c's time: 1.1 * `slower` for ada, 3 for python, and 1
+/// for all other subjects.
 fn ratio(name: &str, slower: f64) -> f64 {
     match name {
         "ada" => 1.1 * slower,

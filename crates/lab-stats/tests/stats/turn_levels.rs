@@ -128,7 +128,7 @@ impl World {
     }
 }
 
-/// Returns the subjects and points reported as off the level.
+/// Returns the subjects and points that were excluded because they were not at their steady level.
 fn off(run: &Run) -> Vec<(SubjectId, Option<PointId>)> {
     let plan = run.plan().unwrap();
     let exclusions = exclusions(run, plan);

@@ -17,7 +17,8 @@ use lab_stats::{compare_runs, rank_sum, stop};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The number of pairs of runs of each kind.
+/// The number of simulated pairs of runs of each kind: 1000 to generate the documentation page, 60
+/// in ordinary tests.
 static PAIRS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// The allowed fraction of pairs with an error.
 const ALPHA: f64 = 0.05;

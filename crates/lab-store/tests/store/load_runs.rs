@@ -115,7 +115,7 @@ fn slice(subject: u32, pass: u32) -> Slice {
     }
 }
 
-/// Writes a finished file with these slices in one complete block.
+/// Writes a finished file that contains `slices` in one complete block.
 fn written(path: &Path, plan: &Plan, slices: &[Slice]) {
     let run = RunWriter::create(path, "1", 100.0).unwrap();
     run.plan(plan).unwrap();

@@ -12,7 +12,7 @@ const CACHEGRIND: &str = "desc: I1 cache: 32768 B, 64 B, 8-way associative\n\
     fl=/src/a.c\nfn=main\n3 10 4 1\n4 5\nfn=helper.constprop.0\n9 7 . 2\nfl=???\nfn=???\n0 1 1 1\n\
     summary: 23 5 4\n";
 
-/// Two parts, compressed names and positions, inlined code, calls and jumps.
+/// A Callgrind file with two parts, compressed names and positions, inlined code, calls and jumps.
 const CALLGRIND: &str = "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npid: 7\ncmd: ./prog\npart: 1\n\
     desc: Trigger: x\npositions: instr line\nevents: Ir Dr\nsummary: 126 8\n\n\
     ob=(1) /bin/prog\nfl=(1) a.c\nfn=(1) main\n0x100 3 10 4\n+4 +2 6\nfi=(2) b.h\n+4 20 7 1\nfe=(1)\n* * 1\n\

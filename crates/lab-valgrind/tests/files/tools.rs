@@ -319,7 +319,7 @@ fn snapshots_match_ms_print_and_blocks_match_dh_view() {
     }
 }
 
-/// Runs DHAT's own viewer without a browser, and prints the totals of its root.
+/// A script that runs DHAT's own viewer without a browser and prints the totals of its root.
 const VIEW: &str = r#"
     const fs = require('fs'), vm = require('vm');
     const viewer = ['/usr/libexec/valgrind', '/usr/lib/valgrind', '/usr/local/libexec/valgrind']

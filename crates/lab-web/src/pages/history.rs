@@ -66,7 +66,8 @@ pub async fn history(
     .await
 }
 
-/// Returns the latest readable runs with this name, oldest first.
+/// Returns the latest readable runs with the name `name`, oldest first. The result contains at most
+/// `last` runs.
 fn latest_runs(library: &RunLibrary, name: &str, last: usize) -> Result<Vec<RunSummary>, Problem> {
     let entries = library.entries().into_iter();
     let entries: Vec<RunEntry> = entries

@@ -15,10 +15,9 @@ use maud::{Markup, html};
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-/// The interval between two readings of the run file.
+/// The interval at which the run file is read.
 const EVERY: Duration = Duration::from_secs(1);
-/// The divisor for the time of analyses: they use at most 1/20 of a core, so that they hardly
-/// disturb the measurement.
+/// Analyses use at most 1/FRACTION of a core, so that they hardly disturb the measurement.
 const FRACTION: u32 = 20;
 
 /// Renders the page of a run in progress: a line with the progress, and the result so far.

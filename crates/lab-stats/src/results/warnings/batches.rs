@@ -16,7 +16,7 @@ use crate::{exclusions, forecast, settings};
 use lab_model::{Metric, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A command is short if its run takes less than this many times the start of a process.
+/// A command is short if its run takes less than this multiple of the time to start a process.
 ///
 /// The comparison then mostly measures the operating system instead of the command.
 const SHORT_RUN_STARTS: f64 = 10.0;

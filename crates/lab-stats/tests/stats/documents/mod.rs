@@ -30,7 +30,8 @@ pub fn update_page(file: &str, name: &str, table: &str) {
     std::fs::write(file, format!("{before}{table}{after}")).unwrap();
 }
 
-/// Returns the number of runs to simulate, which is larger when the page is written.
+/// Returns the number of runs to simulate: `for_the_page` if `UPDATE_DOCS` is set, and otherwise
+/// `in_tests`.
 pub fn runs(for_the_page: u64, in_tests: u64) -> u64 {
     match std::env::var_os("UPDATE_DOCS") {
         Some(_) => for_the_page,
@@ -67,7 +68,7 @@ fn numbers(comment: &str, word: &str) -> Option<Vec<usize>> {
     Some(numbers.collect())
 }
 
-/// Returns the table with only these rows and columns, or with all of them for `None`.
+/// Returns the table with only the listed rows and columns. `None` selects all rows or all columns.
 fn selected(text: &str, rows: Option<Vec<usize>>, columns: Option<Vec<usize>>) -> String {
     let mut lines: Vec<Vec<String>> = Vec::new();
     for line in text.lines() {

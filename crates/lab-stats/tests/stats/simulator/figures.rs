@@ -41,7 +41,7 @@ pub fn reading(
     value.interval().is_none().then(|| value.value())
 }
 
-/// Returns the comparisons at points that have a verdict, with the verdict.
+/// Returns the comparisons that are made at a point and have a verdict, each with its verdict.
 pub fn judged(results: &Results) -> Vec<(&Comparison, Verdict)> {
     let comparisons = results.comparisons.iter().filter(|c| c.key.point.is_some());
     comparisons.filter_map(|c| Some((c, c.verdict?))).collect()

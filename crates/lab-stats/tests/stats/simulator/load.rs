@@ -4,7 +4,8 @@
 use super::{Random, block, empty_run, subject};
 use lab_model::*;
 
-/// Returns a run of servers that has no blocks yet. Its points have these numbers of connections.
+/// Returns a run of servers that has no blocks yet. There is one point for each number of
+/// connections in `connections`.
 ///
 /// The first server is the baseline.
 pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
@@ -43,7 +44,7 @@ pub fn add(run: &mut Run, slices: Vec<Slice>) {
     });
 }
 
-/// Returns a slice of one second in which only requests with these response times were served.
+/// Returns a slice of one second. `response` contains the response times of its requests.
 pub fn second(subject: u32, point: u32, response: Counts) -> Slice {
     let served = response.total();
     let response = SliceTimes::from(response);

@@ -344,7 +344,7 @@ impl Random {
     }
 }
 
-/// Returns true if a verdict is false for this true ratio.
+/// Returns true if a verdict is false for a comparison whose true ratio is `truth`.
 ///
 /// Equivalence is judged by the plan's margin even if the control raised the margin: the report
 /// then makes a weaker claim, which counts as the full claim here.

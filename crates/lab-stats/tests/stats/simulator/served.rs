@@ -29,7 +29,7 @@ pub const CONNECTIONS: [u32; 4] = [1, 8, 64, 512];
 pub const COST: f64 = 10_000.0;
 
 impl World {
-    /// Creates servers with these costs, in addition to the baseline and its copy.
+    /// Creates servers with the costs `costs`, in addition to the baseline and its copy.
     pub fn new(costs: &[f64]) -> World {
         let all: Vec<f64> = [1.0, 1.0].iter().chain(costs).copied().collect();
         World {
