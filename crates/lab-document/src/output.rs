@@ -36,7 +36,7 @@ pub struct Format {
     pub title: &'static str,
     /// True if a document is rendered as a directory with multiple files.
     pub is_folder: bool,
-    /// True if the format can show a history. The others show the values of a single run.
+    /// True if the format can show a history. Other formats show the values of a single run.
     pub shows_history: bool,
     /// Renders a document. Only the terminal format uses the second argument.
     pub(crate) render: fn(&Document, Terminal) -> Result<Rendered, Error>,

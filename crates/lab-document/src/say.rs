@@ -12,7 +12,8 @@ use lab_model::{Interval, Unit};
 pub struct IntervalText {
     /// The estimate with its unit.
     pub value: String,
-    /// The interval in parentheses. Includes its level if it is below the requested level.
+    /// The interval in parentheses. It includes the confidence level if that level is below the
+    /// requested level.
     pub range: String,
 }
 

@@ -58,8 +58,8 @@ pub struct Contribution {
 /// this order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// Time without computing, with the round trips of the subject and of the baseline if they are
-    /// known.
+    /// Time spent waiting rather than computing. Contains the number of round trips of the subject
+    /// and of the baseline, if known.
     Waiting(Option<[f64; 2]>),
     /// The number of system calls.
     SystemCalls([f64; 2]),

@@ -56,7 +56,7 @@ pub struct Difference {
     pub cause: Option<Cause>,
 }
 
-/// The cause of a difference.
+/// The likely cause of a difference, according to the counts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cause {
     /// One function or library accounts for much of the difference in instructions.
@@ -125,7 +125,8 @@ impl Difference {
 
 /// Returns the differences between all subjects and the baseline at a point, sorted by typical cost.
 ///
-/// If the baseline was not counted, the first subject replaces it. `counted` contains the counts at this point.
+/// If the baseline was not counted, the first subject replaces it. `counted` contains the counts at
+/// `point`.
 pub fn differences(plan: &Plan, point: PointId, counted: &[&Counted]) -> Vec<Difference> {
     let baseline = plan.baseline_for(plan.points[point].target);
     let base = counted.iter().find(|c| c.subject == baseline);

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-/// Returns the disk with a device number, or the disk that contains the partition with this number
-/// (sysfs).
+/// Returns the disk whose device number is `device`, or the disk that contains the partition with
+/// this device number (sysfs).
 pub fn disk_of(device: u64) -> Option<String> {
     let (major, minor) = (libc::major(device), libc::minor(device));
     whole_disk(Path::new(&format!("/sys/dev/block/{major}:{minor}")))

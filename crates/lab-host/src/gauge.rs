@@ -10,7 +10,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-/// The host's counters at the time when a gauge was started.
+/// Measures the host's activity. Contains the host's counters at the time when the gauge was
+/// started.
 pub struct Gauge {
     began: Instant,
     before: HostCounters,

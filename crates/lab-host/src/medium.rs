@@ -3,7 +3,7 @@
 
 use crate::Root;
 
-/// The medium of a block device.
+/// The kind of storage behind a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// Flash with an NVMe interface.
@@ -12,7 +12,7 @@ pub enum Medium {
     Flash,
     /// A spinning disk.
     Spinning,
-    /// A virtual device of this hypervisor or cloud.
+    /// A virtual device of the named hypervisor or cloud.
     Virtual(&'static str),
     /// A file on another filesystem, with its path.
     File(String),
@@ -84,7 +84,7 @@ fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
     models.find(|(part, _)| model.contains(part)).map(|m| m.1)
 }
 
-/// Returns the reason why reads of a disk may come from a cache outside of the kernel's control.
+/// Explains why reads of a disk may come from a cache outside of the kernel's control.
 ///
 /// Returns `None` for a physical disk.
 pub fn not_a_disk(disk: &str) -> Option<String> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Reads the kernel's network counters from `/proc/net/netstat` and `/proc/net/snmp` (proc(5)).
 //!
-//! The counters cover the network namespace of this process, since it was created.
+//! The counters cover this process's network namespace since the namespace was created.
 
 use std::fs;
 

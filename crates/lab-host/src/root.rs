@@ -45,7 +45,7 @@ impl Root {
     /// Returns the text of a file.
     ///
     /// # Errors
-    /// Returns the reason why the file cannot be read.
+    /// Returns a message that explains why the file cannot be read.
     pub fn text(&self, path: &str) -> Result<String, String> {
         let mut bytes = Vec::new();
         let file = fs::File::open(self.path(path));
@@ -71,7 +71,7 @@ impl Root {
     /// Returns the first line of a file that exists on every Linux machine.
     ///
     /// # Errors
-    /// Returns a sentence with the reason why the file cannot be read.
+    /// Returns a sentence that states the problem if the file cannot be read or is empty.
     pub fn required_line(&self, path: &str) -> Result<String, String> {
         let text = self.text(path).map_err(|reason| format!("{reason}."))?;
         let line = text.lines().next().unwrap_or_default().trim();
@@ -85,7 +85,8 @@ impl Root {
     /// Returns the number in a file that exists on every Linux machine.
     ///
     /// # Errors
-    /// Returns a sentence with the reason why the file cannot be read.
+    /// Returns a sentence that states the problem if the file cannot be read or contains no whole
+    /// number.
     pub fn required_number(&self, path: &str) -> Result<u64, String> {
         let line = self.required_line(path)?;
         line.parse()

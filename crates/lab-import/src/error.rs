@@ -41,7 +41,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The reason why a file was not imported.
+/// An error that prevents the import of a file.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The file cannot be read.

@@ -36,7 +36,7 @@ impl<'v> Node<'v> {
         Problem::with_location(location, message)
     }
 
-    /// Returns the member with this key, or `None` if it is missing or null.
+    /// Returns the member named `key`, or `None` if it is missing or null.
     pub fn find(&self, key: &str) -> Option<Node<'v>> {
         let value = self.value.get(key).filter(|value| !value.is_null())?;
         Some(Node {
@@ -45,7 +45,7 @@ impl<'v> Node<'v> {
         })
     }
 
-    /// Returns the member with this key, or an error if it is missing or null.
+    /// Returns the member named `key`, or an error if it is missing or null.
     pub fn get(&self, key: &str) -> Result<Node<'v>, Problem> {
         self.find(key)
             .ok_or_else(|| self.problem(format!("`{key}` is missing")))
@@ -125,13 +125,13 @@ impl<'v> Node<'v> {
         items.iter().enumerate().map(amount).collect()
     }
 
-    /// Returns the nonnegative number in the member with this key. Returns `None` if there is no such
-    /// member.
+    /// Returns the number in the member named `key`, or `None` if there is no such member. Returns
+    /// an error if the value is not a number of at least 0.
     pub fn find_amount(&self, key: &str) -> Result<Option<f64>, Problem> {
         self.find(key).map(|node| node.amount()).transpose()
     }
 
-    /// Returns the text in the member with this key, if the member exists and is a text.
+    /// Returns the text in the member named `key`, if the member exists and is a text.
     pub fn find_text(&self, key: &str) -> Option<&'v str> {
         self.find(key)?.value.as_str()
     }

@@ -65,8 +65,8 @@ pub fn rate(counted: &str) -> Metric {
     }
 }
 
-/// Returns the metric of a percentile such as 99 or 99.9, which is a predefined metric if there is
-/// one for this percentile.
+/// Returns the metric of a percentile such as 99 or 99.9. Returns a predefined metric if there is
+/// one for `percent`.
 pub fn percentile(percent: f64) -> Metric {
     let known = [
         (50.0, Metric::P50),

@@ -104,7 +104,7 @@ pub fn parse(
 /// benchmarks that it contains.
 ///
 /// # Errors
-/// Returns an error if the files are of different tools.
+/// Returns an error if the files come from different tools.
 pub fn join(files: Vec<ImportedFile>) -> Result<ImportedFile, String> {
     let mut files = files.into_iter();
     let mut joined = files.next().ok_or("there are no files to join")?;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The responses of a load test by status, for a remark about those that failed.
+//! Counts the responses of a load test by status, for a remark about failed requests.
 
 use crate::text::short;
 
 /// The maximum number of kinds of failures that a remark names.
 const MAX_NAMED: usize = 5;
 
-/// The number of responses by status, and of requests without a response by error.
+/// Counts requests, and the failed requests by status or error.
 #[derive(Debug, Default)]
 pub struct Responses {
     /// The number of all requests.
     requests: f64,
-    /// The failed requests of each kind, in the order in which the kinds first occur.
+    /// The kinds of failures, each with its number of requests, in the order in which they first
+    /// occur.
     failed: Vec<(String, f64)>,
 }
 

@@ -13,7 +13,7 @@ pub struct Source {
     pub path: PathBuf,
     /// The content of a file. Empty for a directory.
     pub text: String,
-    /// The content as JSON, or the reason why it is not JSON.
+    /// The content as JSON, or the problem if the content is not JSON.
     pub json: Result<Value, Problem>,
     /// The limits on the number of benchmarks and values, and on the size.
     pub limits: Limits,
@@ -31,14 +31,14 @@ impl Source {
         self.json.as_ref().map(Node::root).map_err(Clone::clone)
     }
 
-    /// Returns true if the JSON document is an object that has all of these keys.
+    /// Returns true if the JSON document is an object that has all of the `keys`.
     pub fn has_keys(&self, keys: &[&str]) -> bool {
         let value = self.json.as_ref();
         value.is_ok_and(|value| keys.iter().all(|key| value.get(key).is_some()))
     }
 
     /// Returns true if the JSON document is an array whose first element is an object that has all
-    /// of these keys.
+    /// of the `keys`.
     pub fn has_items_with(&self, keys: &[&str]) -> bool {
         let first = self.json.as_ref().ok().and_then(|value| value.get(0));
         first.is_some_and(|first| keys.iter().all(|key| first.get(key).is_some()))

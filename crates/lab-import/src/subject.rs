@@ -66,7 +66,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Creates a collector that adds to these results.
+    /// Creates a collector that adds values to `imported`.
     pub fn new(imported: Imported) -> Collector {
         Collector {
             imported,

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// The sentence about a file whose values were all measured in one process.
 pub const ONE_PROCESS: &str = "One process: no verdict.";
 
-/// The reason why one process gives no verdict.
+/// Explains why there is no verdict if all values come from one process.
 pub const WHY_ONE_PROCESS: &str =
     "Repetitions within one process do not show how much processes differ from each other.";
 
@@ -35,7 +35,7 @@ pub fn exit_codes(codes: &BTreeSet<Option<i64>>) -> String {
     codes.collect::<Vec<_>>().join(", ")
 }
 
-/// Explains why two subjects are not compared whose runs ended in different ways.
+/// States that two subjects are not compared because their runs ended in different ways.
 pub fn ends_differ(names: [&str; 2], codes: [&BTreeSet<Option<i64>>; 2]) -> String {
     let [base, other] = names;
     let [of_base, of_other] = codes.map(exit_codes);

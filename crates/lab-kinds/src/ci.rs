@@ -9,7 +9,7 @@ use lab_model::{Decision, GateEffect, Metric};
 pub struct CiPart {
     /// The entry's name.
     pub name: String,
-    /// The entry's report, or the reason why it failed.
+    /// The entry's report, or a message that explains why the entry failed.
     pub result: Result<Document, String>,
 }
 

@@ -37,8 +37,8 @@ pub fn system_roots() -> Result<RootCertStore, String> {
 /// The maximum number of names in a description of a certificate.
 const MAX_SHOWN_NAMES: usize = 5;
 
-/// The reason why a certificate is rejected. Its message completes a sentence that begins with "the
-/// certificate:".
+/// An error that makes benchlab reject a certificate. Its message completes a sentence that begins
+/// with "the certificate:".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CertificateFault {
     /// The certificate has expired.
@@ -165,7 +165,8 @@ fn address(bytes: &[u8]) -> Option<String> {
     v4.or(v6).ok().map(|address| address.to_string())
 }
 
-/// Removes control characters from text that a server sent, because they could change the terminal.
+/// Removes control characters from text that a server sent, because they could control the
+/// terminal.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(200).collect()
 }
@@ -184,7 +185,7 @@ const RSA_BITS: RangeInclusive<usize> = 2048..=8192;
 
 /// Replaces the error for the signature of a handshake if the certificate's key is the cause.
 ///
-/// The crypto provider reports an RSA key of another size as an invalid signature.
+/// The crypto provider reports an RSA key of any size outside [`RSA_BITS`] as an invalid signature.
 fn signature_error(error: Error, certificate: &CertificateDer) -> Error {
     let Ok((_, parsed)) = X509Certificate::from_der(certificate) else {
         return error;
@@ -211,7 +212,8 @@ pub struct Authorities {
 }
 
 impl Authorities {
-    /// Creates a verifier that trusts only these authorities and certificates.
+    /// Creates a verifier that trusts only the authorities in `roots` and the server certificates
+    /// in `certificates`.
     ///
     /// # Errors
     /// Returns an error if `roots` is empty.
@@ -318,7 +320,8 @@ pub struct PresentedCertificate<'a> {
 }
 
 impl PresentedCertificate<'_> {
-    /// Returns the reason why the verifier rejects the certificate, or `None` if it is valid.
+    /// Explains why the verifier rejects the certificate. Returns `None` if the certificate is
+    /// valid.
     pub fn rejection(&self, verifier: &dyn ServerCertVerifier) -> Option<String> {
         let verified = verifier.verify_server_cert(
             self.certificate,

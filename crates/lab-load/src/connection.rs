@@ -19,9 +19,9 @@ pub struct Connection {
     /// The stored part of the body of the response that is being read.
     body: Vec<u8>,
     pending: VecDeque<PendingRequest>,
-    /// The number of pending requests that were sent completely, and the number of bytes that were
-    /// sent of the next request.
+    /// The number of pending requests that were sent completely.
     sent: usize,
+    /// The number of bytes of the next pending request that were sent.
     sent_bytes: usize,
     /// A counter that changes whenever the slot is closed, so that events of an earlier connection
     /// in the slot can be ignored.

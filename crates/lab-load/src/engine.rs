@@ -39,10 +39,10 @@ pub struct Engine {
     opened: u64,
 }
 
-/// The reason why a load cannot run.
+/// An error that prevents a load from running.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The process cannot open this many connections.
+    /// The process cannot open the requested number of connections.
     #[error(
         "{connections} connections need as many open files, but this process may open only {limit}: raise the \
          limit, for example with `ulimit -n {}`", connections + OTHER_FILES
@@ -221,7 +221,7 @@ fn worker_lost() -> io::Error {
 /// Raises the limit on open files of this process to the hard limit.
 ///
 /// # Errors
-/// Returns an error if the hard limit is too low for this many connections.
+/// Returns an error if the hard limit is too low for the given number of connections.
 pub fn allow_files(connections: u64) -> Result<(), LoadError> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
     let needed = connections + OTHER_FILES;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The error of a load that is invalid or not allowed.
 
-/// The reason why a load cannot run. The message contains the problem, its location and its
-/// solution.
+/// An error that prevents a load from running. The message contains the problem, its location and
+/// its solution.
 ///
 /// It never contains the secrets of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

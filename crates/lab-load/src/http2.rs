@@ -196,7 +196,7 @@ impl ThreadLoad {
         }
     }
 
-    /// Returns the next request, or `None` if no request must be sent now.
+    /// Returns the next request to send, or `None` if there is no request to send now.
     fn take(&self) -> Option<PendingRequest> {
         self.tracker.borrow_mut().take(now_ns())
     }

@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The job of a generator.
+/// Everything that a generator needs to run a load.
 #[derive(Clone, Debug)]
 pub struct LoadJob {
     /// The address of the server.
@@ -68,8 +68,8 @@ impl GeneratorLoad {
         }
     }
 
-    /// Returns the fraction of the load for the generator with this index, out of `generators`
-    /// generators. Each generator has its own arrival times.
+    /// Returns the fraction of the load that the generator with index `generator` sends, out of
+    /// `generators` generators. The index starts at 0. Each generator has its own arrival times.
     pub fn divide(&self, generator: usize, generators: usize) -> GeneratorLoad {
         let rest = usize::from(generator < self.connections % generators);
         GeneratorLoad {
@@ -119,7 +119,7 @@ impl LoadJob {
         })
     }
 
-    /// Returns the job of a generator that sends this fraction of the load.
+    /// Returns the job of a generator that sends only `generator_load`.
     pub fn with_generator_load(&self, generator_load: &GeneratorLoad) -> LoadJob {
         LoadJob {
             connections: generator_load.connections,

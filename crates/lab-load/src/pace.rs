@@ -16,17 +16,18 @@ pub struct ArrivalSchedule {
     at: f64,
 }
 
-/// The distance between consecutive requests of one thread, measured in requests of all threads.
+/// The distance between consecutive requests of one thread, as a number of positions in the common
+/// sequence of all threads' requests.
 #[derive(Clone, Debug)]
 enum Steps {
     Even(f64),
-    /// Exponentially distributed distances with this mean.
+    /// Exponentially distributed distances with the given mean.
     Exponential(f64, Box<SmallRng>),
 }
 
 impl ArrivalSchedule {
-    /// Creates the schedule of the thread with an index. Requests are divided evenly among the
-    /// threads.
+    /// Creates the schedule of the thread with index `thread`, out of `threads` threads. The index
+    /// starts at 0. Requests are divided evenly among the threads.
     pub fn new(
         stages: &[Stage],
         poisson: bool,
@@ -75,8 +76,9 @@ impl ArrivalSchedule {
 #[derive(Clone, Debug)]
 struct RateProfile {
     stages: Vec<Stage>,
-    /// The total number of requests and the total length of all stages.
+    /// The total number of requests of all stages.
     requests: f64,
+    /// The total length of all stages, in ns.
     length_ns: f64,
 }
 
@@ -89,8 +91,8 @@ impl RateProfile {
         }
     }
 
-    /// Returns the time at which this number of requests is due, in ns. After the last stage, the
-    /// first stage starts again.
+    /// Returns the time at which `number` requests are due, in ns. After the last stage, the first
+    /// stage starts again.
     fn when_ns(&self, number: f64) -> Option<u64> {
         if self.requests <= 0.0 {
             return None;
@@ -120,7 +122,7 @@ fn requests(stage: &Stage) -> f64 {
     (stage.from + stage.to) / 2.0 * seconds(stage)
 }
 
-/// Returns the time within a stage at which this number of requests is due, in ns.
+/// Returns the time within a stage at which `number` requests are due, in ns.
 ///
 /// Solves `from t + (to - from) / (2 length) t² = number` in a form that does not lose precision if
 /// the rate hardly changes.

@@ -46,7 +46,8 @@ impl Poll {
         })
     }
 
-    /// Starts to report the events of a connection under this key, until the connection is closed.
+    /// Starts to report the events of a connection, identified by `key`, until the connection is
+    /// closed.
     pub fn add(&self, stream: &TcpStream, key: u64) -> io::Result<()> {
         let all = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
         let mut event = libc::epoll_event {

@@ -14,7 +14,7 @@ use lab_model::Arrivals;
 /// kernel records when responses arrive.
 const CLOSE_NS: u64 = 200_000;
 
-/// The queue of one thread.
+/// The requests of one thread that are due but wait for a connection.
 pub struct Queue {
     begin_ns: u64,
     end_ns: u64,
@@ -28,12 +28,12 @@ pub struct Queue {
     sent_ns: u64,
 }
 
-/// The way for a thread to wait for the next request.
+/// The method by which a thread waits for the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Wait for responses, but no later than this time, in ns.
+    /// Wait for responses, but no later than the given time, in ns.
     ForResponses(u64),
-    /// Sleep until this time, in ns, even if responses arrive.
+    /// Sleep until the given time, in ns, even if responses arrive.
     Sleep(u64),
 }
 
@@ -85,7 +85,7 @@ impl Queue {
         self.waiting
     }
 
-    /// Returns the way to wait for the next request.
+    /// Returns the method by which the thread waits for the next request.
     pub fn wait(&self, now_ns: u64) -> Wait {
         match self.next_due_ns() {
             Some(due) if due < now_ns + CLOSE_NS => {

@@ -14,8 +14,8 @@ use rand::{Rng, SeedableRng};
 use std::fmt;
 use std::sync::Arc;
 
-/// The maximum length of the order of requests. The length is the sum of all weights divided by
-/// their greatest common divisor.
+/// The maximum length of the order in which requests are sent, before it repeats. The length is the
+/// sum of all weights divided by their greatest common divisor.
 const MAX_ORDER: u64 = 1_000_000;
 
 /// The value of the `User-Agent` header.
@@ -136,7 +136,7 @@ impl Header {
         )
     }
 
-    /// Returns true if the header has this name, ignoring case.
+    /// Returns true if the header is named `name`, ignoring case.
     pub(crate) fn has_name(&self, name: &str) -> bool {
         self.spelling.eq_ignore_ascii_case(name)
     }

@@ -32,7 +32,7 @@ pub struct ResponseEnd {
     pub coding: ContentCoding,
 }
 
-/// The reason why bytes are not a valid HTTP/1.1 response.
+/// An error for bytes that are not a valid HTTP/1.1 response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub &'static str);
@@ -420,7 +420,7 @@ impl<'a> HeadLines<'a> {
     }
 }
 
-/// Returns an error unless a response can begin with these bytes.
+/// Returns an error unless a response can begin with `bytes`.
 fn status_line_begins(bytes: &[u8]) -> Result<()> {
     let begin = b"HTTP/1.";
     let n = bytes.len().min(begin.len());

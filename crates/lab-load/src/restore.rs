@@ -70,7 +70,7 @@ struct Restorer<'a> {
     secrets: &'a Secrets<'a>,
     /// The number of URLs with a user name so far.
     users: usize,
-    /// The ways to provide each missing secret.
+    /// For each missing secret, the ways to provide it.
     missing: Vec<String>,
 }
 

@@ -178,8 +178,8 @@ impl Origin {
     /// them.
     ///
     /// # Errors
-    /// Returns an error if the host is unknown or has no address of this family, or if the guard
-    /// rejects one of its addresses.
+    /// Returns an error if the host is unknown or has no address of the requested family, or if the
+    /// guard rejects one of its addresses.
     pub fn address(
         &self,
         family: Option<IpFamily>,

@@ -91,7 +91,7 @@ impl Tls {
 /// The start of the error message for a failed TLS handshake.
 pub const TLS_FAILURE: &str = "the TLS connection failed: ";
 
-/// The keys of certificates whose signatures can be verified: those of the crypto provider.
+/// A description of the certificate keys that the crypto provider supports.
 const SUPPORTED_KEYS: &str = "benchlab supports RSA keys of 2,048 to 8,192 bits, ECDSA keys on P-256 and P-384, and Ed25519 keys";
 
 /// Adds a description to a TLS error in a handshake. Returns other errors unchanged.
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(text, "contains no certificate; expected PEM");
     }
 
-    /// A server whose only key is on P-521 ends the handshake with this alert.
+    /// A server whose only key is on P-521 ends the handshake with a `handshake_failure` alert.
     #[test]
     fn the_supported_keys_are_listed_if_there_is_no_common_one() {
         let alert = rustls::Error::AlertReceived(AlertDescription::HandshakeFailure);

@@ -181,14 +181,14 @@ impl RequestTracker {
         self.queue.as_ref().map_or(0, Queue::waiting)
     }
 
-    /// Returns the way in which an open loop waits for the next due request.
+    /// Returns the method by which an open loop waits for the next due request.
     pub fn wait(&self, now_ns: u64) -> Wait {
         let queue = self.queue.as_ref();
         queue.map_or(Wait::ForResponses(u64::MAX), |queue| queue.wait(now_ns))
     }
 
-    /// Returns the next request, or `None` if no request must be sent now. The request becomes
-    /// pending.
+    /// Returns the next request to send, or `None` if there is no request to send now. The request
+    /// becomes pending.
     pub fn take(&mut self, now_ns: u64) -> Option<PendingRequest> {
         let past_end = self.is_past_end(now_ns);
         let due_ns = match &mut self.queue {

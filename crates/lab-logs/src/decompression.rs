@@ -29,8 +29,8 @@ pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>>
     })
 }
 
-/// The members of a gzip file. Like gzip(1), it ignores zeros after a member, with which tapes and
-/// disks are padded.
+/// Decompresses the members of a gzip file. Like gzip(1), it ignores zero bytes after a member,
+/// because tapes and disks pad files with zeros.
 struct GzipMembers<R> {
     /// The current member, or `None` at the end.
     member: Option<GzDecoder<R>>,

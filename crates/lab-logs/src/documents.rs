@@ -179,7 +179,7 @@ impl Columns {
         })
     }
 
-    /// Returns the reason why no row can be parsed, given the first row.
+    /// Explains why no row can be parsed. `row` is the first row.
     fn problem(&self, row: &csv::ByteRecord) -> String {
         let shown = |column| cell(row, Some(column)).unwrap_or("no value");
         format!(

@@ -33,7 +33,7 @@ pub struct Entry<'a> {
     pub id: &'a [u8],
 }
 
-/// The kind of a line.
+/// The result of reading one line of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// The line describes a request, alone or together with the lines that follow it.

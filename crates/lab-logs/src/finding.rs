@@ -5,7 +5,7 @@ use crate::analysis::pareto::PageOrder;
 use lab_model::{Interval, LogAdvice, LogAssumption, PageKind};
 use serde::Serialize;
 
-/// A finding of a report.
+/// A result, an assumption or a problem that a report on logs states.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum LogsFinding {
@@ -53,7 +53,7 @@ pub enum LogsFinding {
         per_request: f64,
         /// The fraction of the requests' time that the query takes, or `None` if unknown.
         share: Option<f64>,
-        /// The sampling rate of the join: one in this many request IDs is joined.
+        /// The sampling rate of the join: one in `one_in` request IDs is joined.
         one_in: u64,
     },
     /// The headroom of the server.
@@ -62,9 +62,10 @@ pub enum LogsFinding {
         used: Interval,
         /// The number of users that the server can handle, as a multiple of the current number.
         times: Interval,
-        /// True if the capacity is a lower bound, because the load run never exceeded the bound.
+        /// True if the capacity is only a lower bound, because the load run did not reach the load
+        /// at which the 99th percentile exceeds `limit_ns`.
         is_lower_bound: bool,
-        /// The bound on the 99th percentile, in ns.
+        /// The maximum acceptable 99th percentile of the response times, in ns.
         limit_ns: f64,
     },
     /// A page became slower or faster.
@@ -104,7 +105,7 @@ pub enum LogsFinding {
         hour: Option<BusiestHour>,
         /// The start of the minute, in seconds since 1970.
         start_s: i64,
-        /// The offset of the log's clock during this minute, in seconds east of UTC.
+        /// The offset of the log's clock during the busiest minute, in seconds east of UTC.
         offset_s: i64,
         /// The number of requests in the minute.
         requests: u64,
@@ -146,7 +147,7 @@ pub enum LogsFinding {
     },
     /// A few statements that succeeded have no duration.
     UntimedStatements {
-        /// The number of these statements without a duration.
+        /// The number of statements that succeeded but have no duration.
         statements: u64,
         /// The number of all statements that succeeded.
         of: u64,
@@ -242,7 +243,7 @@ pub struct PageFraction {
     pub share: f64,
 }
 
-/// The log of a comparison that a finding concerns.
+/// In a comparison of two logs: the log or the logs that a finding concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedLog {
@@ -254,7 +255,7 @@ pub enum ComparedLog {
     Both,
 }
 
-/// The reason why a gate cannot be judged.
+/// A problem that prevents a decision about a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GateProblem {
     /// The metric depends on an assumption.
@@ -266,9 +267,9 @@ pub enum GateProblem {
     },
     /// The busiest minute is unknown.
     NoPeak,
-    /// No page has that name.
+    /// No page has the name that the gate specifies.
     NoPage {
-        /// The name that the gate specifies.
+        /// The specified name.
         page: String,
         /// The page with the most similar name, if any.
         nearest: Option<String>,
@@ -306,7 +307,7 @@ pub enum GateProblem {
     BoundedFraction,
 }
 
-/// The reason why it is unknown whether pages changed between two logs.
+/// A problem that prevents a decision about whether pages changed between two logs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UnknownChange {
     /// The change depends on an assumption about a log.
@@ -328,7 +329,7 @@ pub enum UnknownChange {
     },
 }
 
-/// The reason why the headroom is unknown.
+/// A problem that makes the headroom unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapacityProblem {
     /// The run was not made by `benchlab load`.
@@ -337,11 +338,11 @@ pub enum CapacityProblem {
     NoPeak,
     /// The load run has no p99.
     NoResponseTimes,
-    /// The load run exceeded the bound at every load.
+    /// The 99th percentile stayed within its limit at no point of the load run.
     AlwaysExceeded,
 }
 
-/// The busiest hour of a log.
+/// The hour of a log with the most requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BusiestHour {
     /// The start by the log's clock, in seconds since 1970.

@@ -38,8 +38,8 @@ struct FollowedFile {
     inode: u64,
     /// The offset of the next byte.
     offset: u64,
-    /// The time since which another file has had this file's name and this file has received no new
-    /// data.
+    /// The time when another file was found under this file's name. `None` if there is no other
+    /// file, or if this file has received data since then.
     replaced: Option<Instant>,
     log: ServerLog,
 }
@@ -196,7 +196,7 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Switches to the file that now has the name.
+    /// Switches to the file that now has the log's name.
     fn switch_to_successor(&mut self, session: &mut LogsSession) -> Result<(), ReadError> {
         let Ok(file) = File::open(&self.path) else {
             return Ok(());

@@ -2,8 +2,8 @@
 //! Cumulative distributions as lines: for each value, the fraction of values at or below it.
 //!
 //! On a linear scale, the vertical axis shows the fractions. On a percentile scale, the horizontal
-//! axis shows them, as in HdrHistogram's plots: with each step, the fraction of values beyond it
-//! becomes ten times smaller.
+//! axis shows them, as in HdrHistogram's plots: at each tick, the fraction of higher values is a
+//! tenth of the fraction at the previous tick.
 
 use super::scale::drawable;
 use crate::document::{
@@ -11,8 +11,8 @@ use crate::document::{
 };
 use lab_model::Unit;
 
-/// The number of the highest values that are not drawn if a line has many values, because their
-/// positions are mostly random.
+/// The number of highest values that are omitted if a line has many values. Their positions are
+/// mostly random.
 const BEYOND: f64 = 10.0;
 
 /// Converts a distribution to step functions.
@@ -58,8 +58,8 @@ fn linear_points(line: &DistributionLine, values: &Axis, max_value: f64) -> Vec<
     all.map(fraction).collect()
 }
 
-/// Returns the points of a line on a percentile scale. Each value is at the fraction of values
-/// below it, and the random upper end is omitted.
+/// Returns the points of a line on a percentile scale. The x coordinate of each value is the
+/// fraction of lower values. The highest values are omitted; see [`BEYOND`].
 fn percentile_points(line: &DistributionLine, values: &Axis) -> Vec<(f64, Quantity)> {
     let fractions = fractions(line, values.scale);
     let total: f64 = line.counts.iter().map(|(_, n)| *n as f64).sum();

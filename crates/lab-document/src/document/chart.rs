@@ -42,7 +42,7 @@ pub enum Drawing {
     Flame(Flame),
 }
 
-/// An axis of a chart.
+/// An axis of a chart, with its title, unit and scale.
 #[derive(Clone, Debug, Serialize)]
 pub struct Axis {
     /// The title without the unit.
@@ -183,7 +183,7 @@ pub struct ForestRow {
     pub value: Quantity,
     /// The tone of the verdict, shown as a color.
     pub tone: Tone,
-    /// The label at the end of the row. An empty label means the value itself.
+    /// The label at the end of the row. If it is empty, the row is labeled with its value.
     pub label: String,
 }
 
@@ -209,7 +209,7 @@ pub struct HeatMap {
     pub columns: Vec<HeatColumn>,
 }
 
-/// A column of a heat map.
+/// A column of a heat map, with the distribution of its values.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeatColumn {
     /// The label below the column. It is drawn only if there is room.

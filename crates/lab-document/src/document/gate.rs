@@ -83,7 +83,7 @@ impl Gate {
         }
     }
 
-    /// Converts the gate for a run file.
+    /// Converts the gate to the form that run files store.
     pub fn to_stored(&self) -> StoredGate {
         let is_finite = |quantity: &&Quantity| quantity.value.is_finite();
         let value = self.value.as_ref().filter(is_finite);

@@ -24,7 +24,7 @@ pub struct Issue {
     pub waived: Option<String>,
 }
 
-/// The severity of a problem.
+/// The severity of a problem, which determines whether the problem fails the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {

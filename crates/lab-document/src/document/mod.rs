@@ -63,7 +63,7 @@ pub struct Document {
     pub kept: bool,
 }
 
-/// The content of the first screen.
+/// The result of a report, which formats show first.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Answer {
     /// The answer in one sentence with its most important number. If it is empty, the first
@@ -333,8 +333,8 @@ impl Document {
         warnings.collect()
     }
 
-    /// Returns the document without the findings whose data has this code. Callers use it to omit
-    /// findings that the user has just seen.
+    /// Returns the document without the findings whose data have the given `code`. Callers use it
+    /// to omit findings that the user has just seen.
     pub fn without_findings(mut self, code: &str) -> Document {
         fn remove(sections: &mut [Section], code: &str) {
             for section in sections {

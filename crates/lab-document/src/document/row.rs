@@ -36,7 +36,7 @@ pub struct Row {
     pub verdict: String,
     /// The number of complete blocks on which the value is based.
     pub blocks: Option<u32>,
-    /// The reason why a value is missing, or a remark.
+    /// An explanation of a missing value, or a remark.
     pub note: String,
     /// The value of each block or process, in the unit of the metric. Empty if they were not kept.
     #[serde(skip)]

@@ -20,7 +20,7 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
-/// A column of a table.
+/// A column of a table, with its heading and its unit.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Column {
     /// The heading without the unit.
@@ -32,7 +32,7 @@ pub struct Column {
     pub unit: Option<Unit>,
 }
 
-/// A cell of a table.
+/// A cell of a table, with its content, an optional note and a tone.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cell {
     /// The text or the quantity in the cell.
@@ -43,7 +43,7 @@ pub struct Cell {
     pub tone: Tone,
 }
 
-/// The content of a cell.
+/// The content of a cell: nothing, text, or a number with its unit.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(untagged)]
 pub enum CellContent {

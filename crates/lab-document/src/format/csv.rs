@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A document's rows as tidy CSV (RFC 4180), with plain numbers.
 //!
-//! Text is written unchanged, so the format is for programs. In spreadsheets, such text could
-//! become a formula. The workbook prevents that.
+//! Text is written unchanged, so the format is for programs. A spreadsheet could interpret such
+//! text as a formula. The Excel format prevents this.
 
 use super::tidy::{COLUMNS, Field, fields};
 use crate::document::Document;

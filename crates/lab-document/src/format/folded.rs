@@ -15,8 +15,8 @@ pub const FORMAT: Format = Format {
     render: |document, _| render(document).map(Rendered::Text),
 };
 
-/// Renders each stack as its functions, separated by `;`, a space, and the cost. If there are
-/// multiple flame graphs, each stack starts with the title of its graph.
+/// Renders each stack as its functions, joined with `;`, followed by a space and the cost. If there
+/// are multiple flame graphs, each stack starts with the title of its graph.
 ///
 /// Returns an error if the document has no flame graph.
 pub fn render(document: &Document) -> Result<String, Error> {

@@ -9,8 +9,7 @@ use super::text::clean;
 use crate::document::{Document, Issue, Severity};
 use crate::output::{Format, Rendered};
 
-/// The maximum number of annotations of each severity. GitHub shows at most this number for each
-/// step.
+/// The maximum number of annotations of each severity. GitHub shows no more than 10 for each step.
 const MAX_ANNOTATIONS: usize = 10;
 
 /// The maximum size of a step's summary in bytes.
@@ -115,7 +114,7 @@ fn message(text: &str) -> String {
     clean(text).replace('%', "%25").replace("##[", "## [")
 }
 
-/// Escapes a property of a command, which must not contain `:` and `,`.
+/// Escapes a property of a command, which must not contain `:` or `,`.
 fn property(text: &str) -> String {
     message(text).replace(':', "%3A").replace(',', "%2C")
 }

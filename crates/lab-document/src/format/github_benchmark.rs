@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A document's values for github-action-benchmark, as its tool `customSmallerIsBetter` reads them.
 //!
-//! A file has only one direction, so values for which more is better are omitted.
+//! In this format, a smaller value is always better, so values for which a larger value is better
+//! are omitted.
 
 use super::named::{name, rows_with_values};
 use super::text::clean;

@@ -16,7 +16,7 @@ pub struct Grid {
     pub rows: Vec<Vec<GridCell>>,
 }
 
-/// A column of a grid.
+/// A column of a grid, with its formatted heading.
 #[derive(Clone, Debug)]
 pub struct GridColumn {
     /// The heading, with the unit if all cells have the same unit.
@@ -25,7 +25,7 @@ pub struct GridColumn {
     pub numeric: bool,
 }
 
-/// A cell of a grid.
+/// A formatted cell: the value, its interval and its note.
 #[derive(Clone, Debug, Default)]
 pub struct GridCell {
     /// Text, or a number.
@@ -99,7 +99,7 @@ impl Grid {
 
 /// Returns the common unit of all quantities of a column, or `None` if there is no common unit.
 ///
-/// If the column's definition has no unit, the column must not contain text.
+/// If the column's definition has no unit, a column that contains text has no common unit.
 fn unit(table: &Table, i: usize) -> Option<&Unit> {
     let contents = || table.rows.iter().map(|row| &row[i].content);
     let mut quantities = contents().filter_map(CellContent::quantity);
@@ -120,8 +120,8 @@ fn holds_numbers(table: &Table, i: usize) -> bool {
     !words && contents.any(|c| c.quantity().is_some())
 }
 
-/// Returns the common magnitude for all quantities of some columns, or `None` if no magnitude suits
-/// all of them.
+/// Returns the common magnitude for all quantities of the given `columns`, or `None` if no
+/// magnitude suits all of them.
 fn common(table: &Table, unit: Option<&Unit>, columns: &[usize]) -> Option<Magnitude> {
     let cells = table
         .rows

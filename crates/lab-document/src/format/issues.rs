@@ -6,7 +6,8 @@ use crate::document::{Document, Gate, Issue, Severity};
 use lab_model::{Decision, GateEffect};
 use sha2::{Digest, Sha256};
 
-/// The maximum number of warnings of one kind. Without a limit, each subject would repeat them.
+/// The maximum number of warnings of one kind. Without this limit, a report on many subjects would
+/// repeat a warning for each subject.
 const MAX_ALIKE: usize = 10;
 
 /// Returns the problems: gates that did not pass, then [`problems`].

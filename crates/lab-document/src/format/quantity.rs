@@ -4,7 +4,7 @@
 use crate::document::{Precision, Quantity};
 use lab_model::{Unit, grouped, trimmed};
 
-/// The minimum ratio between the bounds for which the estimate and each bound are rounded
+/// The minimum ratio between the bounds at which the estimate and each bound are rounded
 /// independently.
 const FAR_APART: f64 = 20.0;
 

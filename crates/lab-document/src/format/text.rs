@@ -117,7 +117,8 @@ fn joined(text: &str, width: usize) -> String {
     joined
 }
 
-/// Returns the number of further words of the code that begins in the first word and fits on a line.
+/// Returns the number of words that continue the code in backticks that begins in the first word.
+/// Returns 0 if the first word does not begin code, or if the code does not fit on a line.
 fn words_of_code(words: &[&str], width: usize) -> usize {
     let has_odd = |word: &&str| word.matches('`').count() % 2 == 1;
     if !words.first().is_some_and(has_odd) {

@@ -68,8 +68,8 @@ fn drawn(scale: Scale, unit: Unit, lines: &[(&str, &[f64])]) -> String {
     svg(&chart).expect("a drawing")
 }
 
-/// Returns the texts of a drawing with the given anchor, and their heights in pixels. A pixel is
-/// four drawing units.
+/// Returns the texts of a drawing with the given anchor, each with its y coordinate in drawing
+/// units. A pixel is four drawing units.
 fn texts(drawing: &str, anchor: &str) -> Vec<(f64, String)> {
     let drawing = roxmltree::Document::parse(drawing).expect("XML");
     let texts = drawing

@@ -10,7 +10,8 @@ use lab_model::{Imported, Metric};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The maximum depth of directories: group, function, parameter, baseline.
+/// The maximum depth of the directories that are searched. Criterion's benchmarks use four levels:
+/// group, function, parameter and baseline.
 const DEPTH: usize = 6;
 
 /// The import format for Criterion's directory.

@@ -98,7 +98,7 @@ fn results(text: &str) -> Option<Vec<&str>> {
     (values.len() >= 2).then_some(values)
 }
 
-/// The benchmarks that a text contains.
+/// Reads the lines of a text, and collects the benchmarks that they contain.
 struct Reader {
     all: Collector,
     /// The configuration of the current package, in the order of [`HEADERS`].
@@ -110,7 +110,8 @@ struct Reader {
     /// True if the output of the last package has not ended.
     is_open: bool,
     failed: Vec<String>,
-    /// A benchmark whose results did not follow on its line.
+    /// A benchmark whose name is on a line without results. The results may follow on a later line,
+    /// after the benchmark's output.
     pending: Option<String>,
     /// The benchmarks without results.
     lost: Vec<String>,

@@ -10,8 +10,8 @@ use crate::source::Source;
 use crate::subject::{Collector, fact, subject};
 use lab_model::{Direction, Imported, Metric, Unit};
 
-/// The numeric members of a benchmark that are not counters. The time and the CPU time are imported
-/// as such.
+/// The numeric members of a benchmark that are not imported as counters. Two of them, `real_time`
+/// and `cpu_time`, are imported as times.
 const NO_COUNTERS: [&str; 10] = [
     "family_index",
     "per_family_instance_index",

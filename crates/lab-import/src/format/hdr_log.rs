@@ -39,8 +39,8 @@ pub const FORMAT: ImportFormat = ImportFormat {
 };
 
 impl ImportedFile {
-    /// Converts the times of an HdrHistogram log, whose values were read as nanoseconds, from a
-    /// unit of `unit_ns` nanoseconds.
+    /// Multiplies the times of an HdrHistogram log by `unit_ns`, the length of their unit in ns.
+    /// The log does not state the unit, so the times were read as nanoseconds.
     ///
     /// # Errors
     /// Returns an error if the format defines the unit of its times.

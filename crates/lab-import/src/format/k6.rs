@@ -190,7 +190,7 @@ fn lines(source: &Source) -> Result<Vec<Imported>, Problem> {
     Ok(vec![imported])
 }
 
-/// Adds the mean, the percentiles and the number of the response times in `times`, which are in ns.
+/// Adds the mean, the percentiles, the maximum and the number of response times. `times` are in ns.
 pub(super) fn latencies(imported: &mut Imported, times: &mut [f64]) {
     times.sort_by(f64::total_cmp);
     let Some(max) = times.last().copied() else {

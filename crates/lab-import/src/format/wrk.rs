@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The text output of wrk and wrk2, of one test or of multiple tests. The result of each test is one
-//! sample of one process.
+//! The text output of one or more tests of wrk or wrk2. The result of each test is one sample of
+//! one process.
 
 use super::ImportFormat;
 use crate::error::Problem;

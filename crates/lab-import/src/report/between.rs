@@ -224,7 +224,8 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
     }
 }
 
-/// Names the subjects that are not compared because their runs ended in different ways.
+/// Returns a sentence for each pair of subjects that is not compared because its runs ended in
+/// different ways.
 fn different(pairs: &[Pair]) -> Vec<String> {
     let different = pairs
         .iter()

@@ -51,7 +51,7 @@ impl ImportSummary {
 /// The values of one benchmark's metric in all runs.
 struct Track<'a> {
     name: String,
-    /// The index of each run, the run's series and its typical value, oldest run first.
+    /// For each run, oldest first: the run's index, its series and its typical value.
     runs: Vec<(usize, &'a ImportedSeries, Interval)>,
 }
 

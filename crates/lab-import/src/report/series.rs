@@ -4,7 +4,7 @@
 use lab_model::{Imported, ImportedSeries, Metric, Run};
 use std::collections::BTreeSet;
 
-/// A series of a subject.
+/// The values of one metric of one benchmark, with the subject that was measured.
 #[derive(Clone, Debug)]
 pub struct SubjectSeries {
     /// The subject's name.
@@ -16,8 +16,8 @@ pub struct SubjectSeries {
 }
 
 impl SubjectSeries {
-    /// Returns true unless the runs of the two subjects are known to have ended in different ways,
-    /// so that they did different work.
+    /// Returns false if the runs of the two subjects are known to have ended in different ways,
+    /// which means that they did different work. Otherwise, returns true.
     pub fn ended_like(&self, other: &SubjectSeries) -> bool {
         let [a, b] = [&self.exit_codes, &other.exit_codes];
         a.is_empty() || b.is_empty() || a == b

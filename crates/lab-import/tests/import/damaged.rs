@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests that files that are truncated, foreign, empty, hostile or enormous cause a clear error
-//! with its location, and no panic.
+//! Tests that files that are truncated, foreign, empty, hostile or enormous cause an error that
+//! names the location of the problem, and never a panic.
 
 use super::{file, path, text};
 use lab_import::{FORMATS, Limits, read};

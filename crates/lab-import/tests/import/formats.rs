@@ -333,7 +333,7 @@ fn failed_requests_of_load_tools_are_named() {
     }
 }
 
-/// The output of wrk for a URL with this number of requests per second.
+/// Returns the output of wrk for `url` at `rate` requests per second.
 fn wrk(url: &str, rate: u32) -> String {
     format!(
         "Running 1s test @ {url}\n  2 threads and 2 connections\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    \

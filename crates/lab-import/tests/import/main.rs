@@ -26,7 +26,7 @@ fn file(name: &str) -> ImportedFile {
     read(&path(name), None, &Limits::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Reads text as a file with this name.
+/// Imports `content` from a file named `name`.
 fn text(name: &str, content: &[u8]) -> Result<ImportedFile, ImportError> {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join(name);

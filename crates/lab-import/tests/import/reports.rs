@@ -37,7 +37,7 @@ fn terminal(document: &Document) -> String {
     }
 }
 
-/// Returns a hyperfine file of one command with these times in ms.
+/// Imports a hyperfine file of one command whose runs took the given `times`, in ms.
 fn hyperfine(times: &[f64]) -> ImportedFile {
     let times: Vec<String> = times.iter().map(|ms| (ms / 1e3).to_string()).collect();
     let content = format!(
@@ -124,7 +124,8 @@ fn commands_of_one_file_are_compared_with_the_first() {
     assert!(terminal(&document).contains("not in turns"));
 }
 
-/// Returns a hyperfine file of two commands that take 10 and 20 ms and end with these codes.
+/// Imports a hyperfine file of two commands that take 10 and 20 ms and end with the given exit
+/// `codes`.
 fn ending(codes: [&str; 2]) -> ImportedFile {
     let result = |command: &str, time: f64, code: &str| {
         let list = |value: &str| [value; 12].join(",");

@@ -27,7 +27,7 @@ const WINDOW_BYTES: u32 = 16 << 20;
 /// 9113, 8.7).
 const MAX_TRIES: usize = 3;
 
-/// The reason why a request failed.
+/// An error that made a request fail.
 pub struct HttpFault {
     pub kind: ErrorKind,
     pub words: String,

@@ -98,7 +98,7 @@ fn without_keep_alive_every_request_opens_a_connection() {
     assert_eq!(server.connections(), record.served);
 }
 
-/// The stored part of a body is long enough to show that the body continues after it.
+/// The stored part of a body is longer than the expected body, so that a longer body is detected.
 #[test]
 fn a_body_that_only_begins_as_expected_is_wrong() {
     let server = Server::responding(OK);

@@ -118,7 +118,7 @@ impl CommonPage<'_> {
         self.known().is_some_and(|ratio| ratio.low > limit)
     }
 
-    /// Returns the reason why the data cannot show whether the page is slower.
+    /// Explains why the data cannot show whether the page is slower.
     ///
     /// Returns `None` if the data show it, or if the page takes too small a fraction of the time to
     /// matter.
@@ -216,8 +216,8 @@ mod tests {
         }
     }
 
-    /// Returns two flags for a page with this fraction of the time: true if it is slower, and true
-    /// if that is unknown.
+    /// Judges a page that takes `fraction` of the time. Returns two flags: true if the page is
+    /// slower, and true if that is unknown.
     fn judged(fraction: f64, ratio: Option<(f64, f64)>) -> (bool, bool) {
         let one = page("/a", 1);
         let common = CommonPage {

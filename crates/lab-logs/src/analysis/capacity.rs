@@ -6,18 +6,18 @@ use crate::finding::CapacityProblem;
 use lab_model::{Interval, LogAnalysis, Metric, PointId};
 use lab_stats::results::{Results, Value};
 
-/// The headroom of a server.
+/// The headroom of a server: the capacity from a load run, compared with the peak rates of a log.
 #[derive(Clone, Debug)]
 pub struct Headroom {
-    /// The requests per second that the load run served while the 99th percentile stayed within its
-    /// bound.
+    /// The highest rate of the load run, in requests per second, at which the 99th percentile
+    /// stayed within the limit of [`headroom`].
     pub capacity: Interval,
-    /// The point of the load run that had this rate.
+    /// The point of the load run at which `capacity` was measured.
     pub point: PointId,
     /// The 99th percentile of the response times at `point`, in ns.
     pub p99_ns: f64,
-    /// True if the load run exceeded the bound at a higher load. Otherwise, the capacity is only a
-    /// lower bound.
+    /// True if the 99th percentile exceeded the limit at a point with at least half of `capacity`.
+    /// Otherwise, `capacity` is only a lower bound.
     pub is_known: bool,
     /// The log's peak rates in requests per second: the rate of the busiest minute, and the rate of
     /// the busiest second.

@@ -38,7 +38,7 @@ pub struct ChangedPage<'w> {
     pub at_s: i64,
     /// The durations after the change divided by the durations before the change.
     pub ratio: Interval,
-    /// The number of days compared before and after the change.
+    /// The number of compared days before the change, and the number of compared days after it.
     pub days: (usize, usize),
     /// The release on the day of the change or on the previous day, if any.
     pub release: Option<String>,

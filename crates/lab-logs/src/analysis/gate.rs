@@ -24,7 +24,7 @@ pub struct Gate {
     bound: f64,
 }
 
-/// The metric of a gate.
+/// A value that a gate bounds: a statistic of the durations, a fraction, or a number of requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateMetric {
     /// A quantile of the durations, 0 to 1.
@@ -43,7 +43,7 @@ pub enum GateMetric {
     Rate,
 }
 
-/// The result of a gate.
+/// The outcome of evaluating a gate: the value, the bound, and whether the value crosses the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateResult {
     /// The gate's text as the user wrote it.
@@ -54,8 +54,8 @@ pub struct GateResult {
     pub page: String,
     /// The metric that the gate bounds.
     pub metric: GateMetric,
-    /// The value in the unit of the bound (ns, a fraction or a count), or the reason why the gate
-    /// cannot be judged.
+    /// The value in the unit of the bound (ns, a fraction or a count), or the problem that prevents
+    /// a decision.
     pub value: Result<f64, GateProblem>,
     /// True if the value is beyond the bound.
     pub is_crossed: bool,
@@ -236,7 +236,7 @@ impl Gate {
         (is_many && self.is_on_statements(analysis)).then_some(GateProblem::Translated { messages })
     }
 
-    /// Returns true if the metric is that of a query, or of all queries.
+    /// Returns true if the gate bounds a value of a query or of all queries.
     fn is_on_statements(&self, analysis: &LogAnalysis) -> bool {
         match &self.page {
             None => together(analysis).kind == PageKind::Query,
@@ -287,7 +287,7 @@ impl Gate {
         self.relation.holds(one, self.bound) == self.relation.holds(other, self.bound)
     }
 
-    /// Checks that a gate that passes does not pass because requests were not read.
+    /// Checks that a gate does not pass only because requests were not read.
     fn check_lines(&self, value: f64, analysis: &LogAnalysis) -> Result<f64, GateProblem> {
         if self.relation.holds(value, self.bound) {
             return Ok(value);
@@ -388,7 +388,7 @@ impl Gate {
 /// The minimum similarity, from 0 to 1, at which a page's name is suggested.
 const LIKENESS: f64 = 0.7;
 
-/// Returns the query with another spelling of this name.
+/// Returns the query that `name` denotes. The spelling may differ, for example in blanks.
 fn query_named(name: &str, analysis: &LogAnalysis) -> Option<LogPage> {
     let key = query::key(name);
     let mut queries = analysis.pages.iter().filter(|p| p.kind == PageKind::Query);
@@ -421,8 +421,8 @@ pub fn missing_durations(page: &LogPage) -> Option<LogAssumption> {
     is_assumed.then_some(assumption)
 }
 
-/// Returns the number of requests without a duration, and the number of requests that should have
-/// one. A statement that fails has none.
+/// Returns the number of requests whose duration is missing, and the number of requests that should
+/// have a duration. Failed statements should not have one.
 pub fn untimed(page: &LogPage) -> (u64, u64) {
     let failed = match page.kind {
         PageKind::Query => page.errors,

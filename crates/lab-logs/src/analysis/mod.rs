@@ -19,7 +19,7 @@ pub const DAY: i64 = 86_400;
 /// One minus the simultaneous confidence level.
 pub const ALPHA: f64 = 0.05;
 
-/// Returns true if a part is too large to be ignored: more than 5 %.
+/// Returns true if `part` is more than 5 % of `of`, which is too large to be ignored.
 pub fn is_notable(part: u64, of: u64) -> bool {
     part.saturating_mul(20) > of
 }

@@ -22,7 +22,7 @@ pub const WITH_INTERVALS: usize = 15;
 /// The seed of the bootstrap.
 const SEED: u64 = 0x7761_7463;
 
-/// The order of pages.
+/// The quantity by which pages are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageOrder {
@@ -48,7 +48,7 @@ pub struct PageRanking<'w> {
     pub blocks: (i64, usize),
 }
 
-/// A page with its ranks.
+/// A page with its fraction of the total, and its ranks.
 #[derive(Clone, Debug)]
 pub struct RankedPage<'w> {
     /// The page with its counts.

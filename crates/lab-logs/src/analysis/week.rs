@@ -24,7 +24,7 @@ pub const MIN_SPIKE: f64 = 1.5;
 const MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 /// The median absolute value of a standard normal distribution.
 const MAD: f64 = 0.6745;
-/// The number of weekdays and of hours in a day.
+/// The number of days in a week, and the number of hours in a day.
 pub const SLOTS: (usize, usize) = (7, 24);
 
 /// An hour of the week, summed over all weeks.

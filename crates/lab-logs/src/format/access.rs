@@ -28,7 +28,7 @@ const COMBINED: &str = "common or combined log format";
 /// The description of a format that the user specified.
 const GIVEN: &str = "the given format";
 
-/// Returns true if a format with this description comes from a server's `LogFormat`.
+/// Returns true if a format whose description is `words` comes from a server's `LogFormat`.
 pub fn is_log_format(words: &str) -> bool {
     words.starts_with(COMBINED) || words.starts_with(GIVEN)
 }
@@ -299,8 +299,8 @@ fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
     }
 }
 
-/// Returns advice for statements of a database in a form that is not read. Returns `None` for any
-/// other input.
+/// Returns advice for statements of a database in a form that benchlab does not read. Returns
+/// `None` for any other input.
 fn export_advice(lines: &[&[u8]]) -> Option<&'static str> {
     let first = lines.first()?.to_ascii_lowercase();
     let has = |line: &[u8], text: &str| memchr::memmem::find(line, text.as_bytes()).is_some();

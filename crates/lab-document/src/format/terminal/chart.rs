@@ -150,7 +150,7 @@ fn heat(maps: &HeatMaps, width: usize, pen: Pen) -> Vec<String> {
     bands.iter().flat_map(band).collect()
 }
 
-/// Returns each row of a column with its fraction of the column.
+/// Returns each value of a column with its fraction of all occurrences in the column.
 fn fractions(column: &HeatColumn) -> impl Iterator<Item = (f64, f64)> {
     let all: u64 = column.counts.iter().map(|(_, n)| n).sum();
     let counts = column.counts.iter();
@@ -413,7 +413,7 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
     plot + &" ".repeat(ruler.columns.saturating_sub(used))
 }
 
-/// The maximum width of the horizontal axis's title, in columns. There is enough room for
+/// The maximum width of the horizontal axis's title, in columns. It leaves enough room for
 /// `instructions`.
 const TITLE: usize = 14;
 

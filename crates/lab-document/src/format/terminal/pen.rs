@@ -45,7 +45,7 @@ impl Pen {
         self.styled(text, Style::new() | Effects::DIMMED)
     }
 
-    /// Colors text like the bar segment with a color index.
+    /// Colors text like a bar segment whose color index is `color`.
     pub fn part(self, text: &str, color: usize) -> String {
         match color {
             NEUTRAL => self.dim(text),

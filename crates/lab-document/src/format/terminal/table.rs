@@ -11,7 +11,7 @@ use crate::format::text::{cut, pad, pad_left, wrap};
 use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr;
 
-/// The maximum width of text in the cells of a table that is too wide, in columns.
+/// The maximum width of a cell's text in a table that is too wide, in columns.
 const WORDS: usize = 32;
 
 /// The layout of a column.

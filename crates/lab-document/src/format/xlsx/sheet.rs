@@ -30,7 +30,7 @@ pub enum CellValue {
     Text(String),
     /// A number with its number format.
     Number(f64, String),
-    /// Nothing.
+    /// An empty cell.
     Blank,
 }
 

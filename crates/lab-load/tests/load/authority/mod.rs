@@ -29,7 +29,7 @@ impl Authority {
         self.folder.path().join("ca.pem")
     }
 
-    /// Returns the configuration of a server with this name that offers these protocols.
+    /// Returns the configuration of a server named `name` that offers `protocols`.
     pub fn server(&self, name: &str, protocols: &[&[u8]]) -> Arc<ServerConfig> {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new([name.to_owned()]).unwrap();
@@ -38,7 +38,7 @@ impl Authority {
     }
 }
 
-/// Returns the configuration of a server with this certificate that offers these protocols.
+/// Returns the configuration of a server with the given certificate that offers `protocols`.
 pub fn serve(
     certificate: CertificateDer<'static>,
     key: &KeyPair,

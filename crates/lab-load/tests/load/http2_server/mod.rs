@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 /// The server's reaction to a request.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Act {
-    /// Responds with this status and body.
+    /// Responds with the given status and body.
     Respond(u16, &'static [u8]),
     /// Responds with the body of the request.
     Echo,

@@ -44,7 +44,7 @@ pub fn open_loop(rate: f64) -> Arrivals {
     }
 }
 
-/// Returns an expected response with this body.
+/// Returns an expected response whose body is `text`.
 pub fn body(text: &[u8]) -> Arc<Expect> {
     let body = Some(text.to_vec());
     Arc::new(Expect::new(Statuses::default(), body, vec![]))

@@ -25,7 +25,7 @@ struct Counts {
 }
 
 impl Server {
-    /// Starts a server that responds to every request with these bytes.
+    /// Starts a server that responds to every request with `bytes`.
     pub fn responding(bytes: &'static [u8]) -> Server {
         Server::new(move |stream, _| respond(stream, bytes))
     }
