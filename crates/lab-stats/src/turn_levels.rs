@@ -203,12 +203,10 @@ fn has_two_levels(off: &[f64], others: &[f64], falls: &[f64]) -> bool {
         return false;
     };
     let distance = (level - other).abs();
-    let middle = 0.5 * (level + other);
-    let nearest = |of: &[f64]| {
-        let distances = of.iter().map(|d| (d - middle).abs());
-        distances.fold(f64::INFINITY, f64::min)
-    };
-    nearest(off) + nearest(others) > GAP * distance && fall < KEPT * distance
+    let side = (level - other).signum();
+    let nearest = |of: &[f64], side: f64| of.iter().map(|d| d * side).fold(f64::INFINITY, f64::min);
+    let gap = nearest(off, side) + nearest(others, -side);
+    gap > GAP * distance && fall < KEPT * distance
 }
 
 fn reason(plan: &Plan, off: &OffLevel, more: usize) -> TurnsNotSteady {
@@ -232,5 +230,22 @@ fn reason(plan: &Plan, off: &OffLevel, more: usize) -> TurnsNotSteady {
         turns_ns: off.turns_ns,
         steady_ns: off.turns_ns / off.distance.exp(),
         cause,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_levels_need_a_gap_between_them() {
+        let stable = [0.0; 5];
+        assert!(has_two_levels(&[0.9, 1.0, 1.1], &[0.0, 0.1], &stable));
+        assert!(has_two_levels(&[-0.9, -1.0, -1.1], &[0.0, -0.1], &stable));
+        // Two processes of the first group are closer to the other group than to their own.
+        assert!(!has_two_levels(&[0.2, 0.2, 1.0, 1.0, 1.0], &[0.0], &stable));
+        assert!(!has_two_levels(&[1.0, 1.0, 1.0], &[0.0, 0.0, 0.8], &stable));
+        // The processes were still becoming faster.
+        assert!(!has_two_levels(&[0.9, 1.0, 1.1], &[0.0, 0.1], &[0.5; 3]));
     }
 }
