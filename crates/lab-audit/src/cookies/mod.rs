@@ -636,7 +636,7 @@ fn cookie_table(
     by_size.sort_by_key(|(_, cookie)| std::cmp::Reverse(cookie.bytes()));
     let more = by_size.len().saturating_sub(MAX_ROWS);
     let more = if more > 0 {
-        format!(" {more} smaller cookies are left out.")
+        format!(" Left out: {}.", counted(more as u64, "smaller cookie"))
     } else {
         String::new()
     };
