@@ -110,8 +110,8 @@ impl Ports {
             )
         };
         format!(
-            "each request opens a connection and needs a local port: there are {} ports ({} to {}), {} connections \
-             are in TIME_WAIT, and {after}",
+            "each request opens a connection and needs a local port: there are {} ports ({} to {}), the number of \
+             connections in TIME_WAIT is {}, and {after}",
             self.count(),
             self.range.start(),
             self.range.end(),
