@@ -153,7 +153,7 @@ fn invalid_replies_are_failures() {
         (
             "wrong-operations",
             "nonsense",
-            "the subject performed 2 instead of 1 operations",
+            "the subject performed 2 operations instead of 1",
         ),
         ("long-line", "nonsense", "a line of more than 65536 bytes"),
         (
