@@ -133,7 +133,7 @@ fn hangs_with_closed_output_or_on_leaving() {
 #[test]
 fn invalid_replies_are_failures() {
     let faults = [
-        ("nonsense", "nonsense", "`42` is not a verb"),
+        ("nonsense", "nonsense", "invalid verb `42`"),
         (
             "bad-percent-coding",
             "nonsense",
