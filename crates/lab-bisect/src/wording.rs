@@ -167,8 +167,8 @@ pub fn gradual(bisection: &Bisection, ratio: &Interval) -> String {
     let request = &bisection.request;
     let (value, range) = parts(ratio);
     format!(
-        "No single commit changed {of} by {margin} or more: {bad} {verb} {value} times {good} {range}, in many small \
-         changes.",
+        "No single commit changed {of} by {margin} or more: {bad} {verb} {value} times {good} {range}, as the sum of \
+         many small changes.",
         of = value_of(&request.name, request.metric),
         margin = say::percent(request.margin),
         bad = request.bad,

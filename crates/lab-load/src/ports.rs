@@ -131,7 +131,7 @@ impl Ports {
                  which is necessary for reusing ports")),
             reuse.map(str::to_owned),
             wider.map(str::to_owned),
-            Some("all local ports are available for each address and port of the server; with keep-alive, a load \
+            Some("the limit applies separately to each address and port of the server; with keep-alive, a load \
                  uses up no ports".to_owned()),
         ];
         words.into_iter().flatten().collect()

@@ -776,8 +776,8 @@ fn wire_table(observation: &CookieObservation, rate: f64) -> EvidenceTable {
         title: "Requests that carry cookies".into(),
         caption: format!(
             "Bytes are means per request. HTTP/2: the first request of a connection, and the same \
-            request repeated on that connection. Bytes per day assume {rate} requests of this \
-            kind per second, in HTTP/1.1."
+            request repeated on that connection. Bytes per day assume {rate} requests/s of \
+            this kind, in HTTP/1.1."
         ),
         columns: [
             "request",
