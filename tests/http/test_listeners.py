@@ -389,12 +389,12 @@ def test_invalid_activation(tmp_path: Path) -> None:
             assert server.lines == [f"the passed file descriptor 3 {message}"]
             assert server.process.wait(TIMEOUT_S) == 1
         for pid, count, argument, message in (
-                ("1", "1", "passed=1", "there is no passed socket 1; the service manager has passed 0"),
-                (None, "1", "passed=2", "there is no passed socket 2; the service manager has passed 1"),
-                (None, "-1", "passed=1", "there is no passed socket 1; the service manager has passed 0"),
-                (None, "1x", "passed=1", "there is no passed socket 1; the service manager has passed 0"),
-                (None, "99999999999", "passed=1", "there is no passed socket 1; the service manager has passed 0"),
-                (None, "1", "named=b", "there is no passed socket with the name b; the service manager has passed 1")):
+                ("1", "1", "passed=1", "there is no passed socket 1; the number of passed sockets is 0"),
+                (None, "1", "passed=2", "there is no passed socket 2; the number of passed sockets is 1"),
+                (None, "-1", "passed=1", "there is no passed socket 1; the number of passed sockets is 0"),
+                (None, "1x", "passed=1", "there is no passed socket 1; the number of passed sockets is 0"),
+                (None, "99999999999", "passed=1", "there is no passed socket 1; the number of passed sockets is 0"),
+                (None, "1", "named=b", "there is no passed socket with the name b; the number of passed sockets is 1")):
             command, options = activation(web, names="a:b", pid=pid, count=count)
             server = Activated(command, argument, **options)
             assert server.lines == [message], message

@@ -188,7 +188,7 @@ fn time(plan: &Plan, runs: &Path) -> PlanTime {
 fn budget_note(measure: &Measure) -> &'static str {
     match measure.at_least_level {
         true => {
-            " after set-up and a pilot, longer only if the blocks that an interval needs do not fit into it"
+            " after set-up and a pilot, unless the blocks that an interval needs take longer"
         }
         false => " after set-up and a pilot",
     }
@@ -206,14 +206,14 @@ fn estimate_without_budget(plan: &Plan, runs: &Path) -> String {
     let max_blocks = say::count(blocks as usize, "block");
     match earlier {
         Some(ns) => format!(
-            "for about {}: {max_blocks} like those of the last run of {}, which took {} each",
+            "for about {}: {max_blocks} of about {}, estimated from the last run of {}",
             duration(ns * u64::from(blocks)),
-            clean(&plan.experiment),
-            say::time(ns)
+            say::time(ns),
+            clean(&plan.experiment)
         ),
         None => {
             format!(
-                "for as long as {max_blocks} take; --plan measures a pilot and forecasts the time"
+                "for {max_blocks} of unknown length; --plan measures a pilot and forecasts the time"
             )
         }
     }

@@ -205,7 +205,7 @@ fn check_sources(
 
 fn other_revision(folder: &Path, name: &str) -> Exit {
     Exit::invalid(format!(
-        "the sources of `{name}` in {} differ from the coordinator's: check out the same revision of the project there",
+        "the sources of `{name}` in {} differ from the sources on the coordinator: check out the same revision of the project there",
         folder.display()
     ))
 }

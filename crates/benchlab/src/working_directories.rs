@@ -81,7 +81,7 @@ pub fn working_directories(
     Ok(directories)
 }
 
-const SAME_DISK_ADVICE: &str = "a disk is compared with itself";
+const SAME_DISK_ADVICE: &str = "the run compares this disk with itself";
 
 /// Returns a phrase for each disk with more than one of the directories, such as `/a and /c are on vda`.
 fn on_one_disk(directories: &[MountedDirectory]) -> Vec<String> {

@@ -191,8 +191,8 @@ pub fn changed_finding(finding: &AuditFinding) -> String {
 
 /// Formats the number of bad findings and the number of suggestions, before and after.
 pub fn counts(counts: [(State, [usize; 2]); 2]) -> String {
-    let [bad, advice] =
-        counts.map(|(state, [before, after])| format!("from {before} to {after} {}", state.name()));
+    let [bad, advice] = counts
+        .map(|(state, [before, after])| format!("{}: from {before} to {after}", state.name()));
     format!("{bad}, {advice}.")
 }
 
@@ -264,7 +264,7 @@ pub fn counted(findings: &[&AuditFinding], state: &str) -> String {
 
 pub const ACCEPTED: &str = "Accepted";
 pub const ACCEPTED_CAPTION: &str =
-    "Findings that a waiver accepts until a date. They do not count.";
+    "Findings that a waiver accepts until a date. Totals and gates exclude them.";
 pub const REASON: &str = "reason";
 pub const UNTIL: &str = "until";
 pub const WAIVERS: &str = "Waivers";
@@ -492,19 +492,19 @@ pub fn doubtful_lifetimes(doubt: ClockDoubt, cookies: usize) -> String {
     let cookies = count(cookies, "cookie");
     match doubt {
         ClockDoubt::NoZone => format!(
-            "The times in the HAR have no time zone and were read as UTC, so the lifetimes of \
-            {cookies} with Expires can be off by up to 14 h."
+            "The times in the HAR have no time zone and were read as UTC. For {cookies} with \
+            Expires, the lifetime can be off by up to 14 h."
         ),
         ClockDoubt::NoTime => format!(
-            "The time of the response that set {cookies} with Expires is missing or cannot be \
-            read. The lifetimes are counted from now, so they are too short, and none of these \
-            cookies is treated as expired."
+            "For {cookies} with Expires, the time of the response is missing or cannot be read. \
+            Each lifetime is counted from now, so it is too short, and no such cookie is treated \
+            as expired."
         ),
         ClockDoubt::ExpiryWithoutZone => format!(
-            "The expiry dates of {cookies} have no time zone and were read as UTC, so the \
-            lifetimes can be off by up to 14 h."
+            "For {cookies}, the expiry date has no time zone and was read as UTC, so the lifetime \
+            can be off by up to 14 h."
         ),
-        ClockDoubt::NoExpiry => format!("The expiry dates of {cookies} cannot be read."),
+        ClockDoubt::NoExpiry => format!("For {cookies}, the expiry date cannot be read."),
     }
 }
 

@@ -43,14 +43,14 @@ fn change_text(name: &str, metric: BisectedMetric, ratio: &Interval) -> String {
     let (value, range) = parts(ratio);
     match metric {
         BisectedMetric::Wall if ratio.estimate >= 1.0 => {
-            format!("made {name} {value} times slower {range}")
+            format!("made {name} slower: {value} times its previous time {range}")
         }
         BisectedMetric::Wall => {
-            format!("made {name} faster: {value} times its time before {range}")
+            format!("made {name} faster: {value} times its previous time {range}")
         }
         BisectedMetric::Cpu => format!("made {name} use {value} times the CPU time {range}"),
         BisectedMetric::Instructions => {
-            format!("made {name} execute {value} times the instructions {range}")
+            format!("made {name} execute {value} times as many instructions {range}")
         }
         BisectedMetric::Memory => format!("made {name} use {value} times the peak memory {range}"),
     }
@@ -135,9 +135,9 @@ pub fn changes(bisection: &Bisection, changes: &[(String, Option<Interval>)]) ->
         .map(|(commits, ratio)| match ratio {
             Some(ratio) => {
                 let (value, range) = parts(ratio);
-                format!("{commits} to {value} times {range}")
+                format!("by {commits} to {value} times the previous value {range}")
             }
-            None => commits.clone(),
+            None => format!("by {commits}"),
         })
         .collect();
     let request = &bisection.request;
@@ -167,8 +167,8 @@ pub fn gradual(bisection: &Bisection, ratio: &Interval) -> String {
     let request = &bisection.request;
     let (value, range) = parts(ratio);
     format!(
-        "No single commit changed {of} by {margin} or more: {bad} {verb} {value} times {good} {range}, in many small \
-         changes.",
+        "No single commit changed {of} by {margin} or more: {bad} {verb} {value} times {good} {range}, as the sum of \
+         many small changes.",
         of = value_of(&request.name, request.metric),
         margin = say::percent(request.margin),
         bad = request.bad,
@@ -228,8 +228,8 @@ pub fn unconfirmed(commits: &str, ratio: Option<&Interval>) -> String {
         Some(ratio) => {
             let (value, range) = parts(ratio);
             format!(
-                "{commits} was not confirmed: measured again, the ratio is {value} {range}. The change may have been \
-                 noise, or it may depend on how the program was built."
+                "{commits} was not confirmed: when it was measured again, the ratio was {value} {range}. The change \
+                 may have been noise, or it may depend on how the program was built."
             )
         }
         None => format!("{commits} was not confirmed: it could not be measured again."),
@@ -247,8 +247,8 @@ pub fn merge(commit: &BisectionCommit) -> String {
 pub fn rest(bisection: &Bisection, found: f64, total: &Interval) -> String {
     let (value, range) = parts(total);
     format!(
-        "Together, the changes amount to a factor of {found:.2}; {} {} {value} times {} {range}. The \
-         rest is in smaller changes.",
+        "Together, the changes amount to a factor of {found:.2}. {} {} {value} times {} {range}. The rest of the \
+         difference is in smaller changes.",
         bisection.request.bad,
         verb(bisection.request.metric),
         value_of(&bisection.request.good, bisection.request.metric),
@@ -257,7 +257,7 @@ pub fn rest(bisection: &Bisection, found: f64, total: &Interval) -> String {
 
 pub fn gradual_range(range: &[BisectionCommit]) -> String {
     format!(
-        "The change is gradual in {}: neither half of this range contains a change of the size searched for.",
+        "The change is gradual in {}: neither half of this range contains a change that is large enough to search for.",
         commits(range)
     )
 }

@@ -106,7 +106,7 @@ pub fn difference(difference: &Difference, of: CountedUnit) -> String {
         }) => {
             let [value, base_value] = values.map(number);
             format!(
-                "{sentence} Most of the difference is in {function}: {name} {value}, {base} {base_value}."
+                "{sentence} Most of the difference is in {function}: {value} for {name} and {base_value} for {base}."
             )
         }
         Some(Cause::OwnWork { counts, settings }) => {
@@ -117,7 +117,10 @@ pub fn difference(difference: &Difference, of: CountedUnit) -> String {
             };
             let settings = settings.iter().map(|setting| {
                 let [value, base_value] = &setting.values;
-                format!(" {name} has {} {value}, {base} {base_value}.", setting.name)
+                format!(
+                    " The setting {} is {value} for {name} and {base_value} for {base}.",
+                    setting.name
+                )
             });
             format!(
                 "{sentence} Both make the same requests to the system, {own}.{}",
@@ -150,14 +153,14 @@ pub fn time_difference(difference: &TimeDifference, of: CountedUnit) -> String {
     let total = difference.total_ns();
     let fraction = |ns: f64| format!("{:.0} %", ns / total * 100.0);
     let parts = difference.parts.iter().map(|part| {
-        let what = source(&part.source, base);
+        let what = source(&part.source, [name, base]);
         format!("{} is {what}", fraction(part.ns))
     });
     let parts: Vec<String> = parts.collect();
     let rest = difference.unexplained_ns / total;
     let reason = match (&difference.misses, difference.instructions_missing) {
         (Some((metric, [own, base_value])), _) => format!(
-            ": {} {} per {}, {base}: {}",
+            ": {} {} per {} for {name}, {} for {base}",
             number(*own),
             metric.title,
             unit(of),
@@ -173,16 +176,17 @@ pub fn time_difference(difference: &TimeDifference, of: CountedUnit) -> String {
         false => "",
     };
     format!(
-        "{name} takes {time}{metric} per {}, {base} {base_time}: of the difference, about {}.",
+        "{name} takes {time}{metric} per {}, and {base} takes {base_time}. Of the difference, about {}.",
         unit(of),
         say::list(&all)
     )
 }
 
 /// Describes the source of a contribution.
-fn source(source: &Source, base: &str) -> String {
+fn source(source: &Source, [name, base]: [&str; 2]) -> String {
     let counts = |[own, base_value]: &[f64; 2]| {
-        format!("({}, {base}: {})", number(*own), number(*base_value))
+        let [own, base_value] = [own, base_value].map(|value| number(*value));
+        format!("({own} for {name}, {base_value} for {base})")
     };
     match source {
         Source::Waiting(Some(trips)) if trips[0].max(trips[1]) >= MIN_EVENTS => {

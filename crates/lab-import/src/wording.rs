@@ -15,8 +15,8 @@ pub const WHY_ONE_PROCESS: &str =
     "Repetitions within one process do not show how much processes differ from each other.";
 
 /// The caveat about compared values that were measured one after the other.
-pub const NOT_IN_TURNS: &str = "The compared values were measured one after the other, not in turns. A change of \
-     the machine's speed in between looks like a difference.";
+pub const NOT_IN_TURNS: &str = "The compared values were measured one after the other, not in turns. If the \
+     machine's speed changes between the measurements, this looks like a difference.";
 
 /// The headline of a comparison in which no pair of values can be compared.
 pub const NOTHING_COMPARED: &str = "Nothing is compared.";
@@ -40,7 +40,8 @@ pub fn ends_differ(names: [&str; 2], codes: [&BTreeSet<Option<i64>>; 2]) -> Stri
     let [base, other] = names;
     let [of_base, of_other] = codes.map(exit_codes);
     format!(
-        "{other} is not compared with {base}: its runs ended with {of_other}, those of {base} with {of_base}."
+        "{other} is not compared with {base}: the runs of {other} ended with {of_other}, but those of \
+         {base} ended with {of_base}."
     )
 }
 
@@ -147,5 +148,7 @@ pub fn counts(verdicts: &[Verdict], subjects: &str) -> String {
 pub fn shift(name: &str, metric: &Metric, run: &str, before: f64, after: f64) -> String {
     let [from, to] = [before, after].map(|value| say::reading(value, &metric.unit));
     let ratio = say::reading(after / before, &Unit::Ratio);
-    format!("{name} went from {from} to {to} ({ratio} times) with {run}.")
+    format!(
+        "{name} went from {from} to {to} ({ratio} times its previous value), starting with {run}."
+    )
 }

@@ -81,9 +81,9 @@ impl Expect {
         if room == 0 {
             return Ok(());
         }
-        let length = body.len();
-        let unexpected = || Err(format!("an unexpected body of {length} bytes"));
-        if length >= room {
+        let length = || byte_count(body.len() as u64);
+        let unexpected = || Err(format!("an unexpected body of {}", length()));
+        if body.len() >= room {
             return unexpected();
         }
         if coding == ContentCoding::Identity {
@@ -95,14 +95,17 @@ impl Expect {
         }
         match coding.decode(body, MAX_BODY_BYTES as u64) {
             None => Err(format!(
-                "a body of {length} bytes in a Content-Encoding that benchlab cannot decode"
+                "a body of {} in a Content-Encoding that benchlab cannot decode",
+                length()
             )),
             Some(decoded) if !decoded.is_complete => Err(format!(
-                "a body of {length} bytes that is not in the Content-Encoding declared in its head"
+                "a body of {} that is not in the Content-Encoding declared in its head",
+                length()
             )),
             Some(decoded) if self.plain_body(&decoded.bytes) => Ok(()),
             Some(decoded) => Err(format!(
-                "an unexpected body of {length} bytes, {} decoded",
+                "an unexpected body of {}, {} decoded",
+                length(),
                 decoded.bytes.len()
             )),
         }
@@ -128,7 +131,7 @@ impl Expect {
         } = &*self.shared;
         let body = body.as_ref().map(|body| match std::str::from_utf8(body) {
             Ok(text) if text.len() <= 60 => format!("body {text:?}"),
-            _ => format!("a specific body of {} bytes", body.len()),
+            _ => format!("a specific body of {}", byte_count(body.len() as u64)),
         });
         let json = json.iter().map(|value| format!("JSON {value}"));
         let status = [format!("status {statuses}")];
@@ -278,6 +281,14 @@ impl fmt::Display for JsonValue {
             path.join(".")
         };
         write!(f, "{path} = {}", self.value)
+    }
+}
+
+/// Formats a number of bytes for a message: `1 byte`, `4 bytes`.
+pub(crate) fn byte_count(n: u64) -> String {
+    match n {
+        1 => "1 byte".into(),
+        n => format!("{n} bytes"),
     }
 }
 

@@ -110,8 +110,8 @@ impl Ports {
             )
         };
         format!(
-            "each request opens a connection and needs a local port: there are {} ports ({} to {}), {} connections \
-             are in TIME_WAIT, and {after}",
+            "each request opens a connection and needs a local port: there are {} ports ({} to {}), the number of \
+             connections in TIME_WAIT is {}, and {after}",
             self.count(),
             self.range.start(),
             self.range.end(),
@@ -131,7 +131,7 @@ impl Ports {
                  which is necessary for reusing ports")),
             reuse.map(str::to_owned),
             wider.map(str::to_owned),
-            Some("all local ports are available for each address and port of the server; with keep-alive, a load \
+            Some("the limit applies separately to each address and port of the server; with keep-alive, a load \
                  uses up no ports".to_owned()),
         ];
         words.into_iter().flatten().collect()

@@ -3,6 +3,7 @@
 //! the user provides again.
 
 use crate::error::{JobError, quoted};
+use crate::expect::byte_count;
 use crate::request_file::read_requests;
 use crate::requests::{Header, Request, content_bytes, method, planned};
 use crate::target::LoadUrl;
@@ -139,13 +140,13 @@ impl Restorer<'_> {
         match body {
             Some(body) if body.len() as u64 == *bytes => Ok(body),
             Some(body) => Err(JobError::new(format!(
-                "the body has {} bytes, but had {bytes} when the load began: pass the same body, or start a new \
-                 load",
-                body.len()
+                "the body has {}, but had {bytes} when the load began: pass the same body, or start a new load",
+                byte_count(body.len() as u64)
             ))),
             None => {
                 self.missing.push(format!(
-                    "--body or --body-file with its {bytes} bytes, or {BODY_VARIABLE} in the environment"
+                    "--body or --body-file with its {}, or {BODY_VARIABLE} in the environment",
+                    byte_count(*bytes)
                 ));
                 Ok(Bytes::new())
             }
@@ -236,10 +237,13 @@ impl Restorer<'_> {
                 "no URL of the load has a user: leave out --user, or start a new load",
             )),
             (given, users) if given == users => Ok(()),
-            (given, users) => Err(JobError::new(format!(
-                "--user is given {given} times, and {users} of the load's URLs have a user: pass it once for all of \
-                 them, or once for each, in order"
-            ))),
+            (given, users) => {
+                let have = if users == 1 { "has" } else { "have" };
+                Err(JobError::new(format!(
+                    "--user is given {given} times, and {users} of the load's URLs {have} a user: pass it once for \
+                     all of them, or once for each, in order"
+                )))
+            }
         }
     }
 

@@ -274,7 +274,7 @@ fn not_http(text: &str) -> String {
     let without_secrets = without_user(text);
     match scheme(text) {
         Some(scheme) => format!(
-            "the scheme of {} is {scheme}; benchlab loads only http and https",
+            "unsupported scheme `{scheme}` in {}: use an http or https URL",
             quoted(&without_secrets)
         ),
         None => format!(

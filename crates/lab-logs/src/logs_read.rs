@@ -102,7 +102,7 @@ impl UniqueFiles {
         let copies = self.names.entry(name.into()).or_default();
         if let Some(copy) = copies.iter().find(|copy| is_copy(copy, path)) {
             return Some(format!(
-                "{}: it has the same lines as {}, which is read",
+                "{}: it is not read, because it has the same lines as {}",
                 path.display(),
                 copy.display()
             ));
@@ -222,7 +222,8 @@ fn skipped_files(log: &Path, mut files: Vec<String>) -> Option<String> {
     }
     (!files.is_empty()).then(|| {
         format!(
-            "{}: {} may belong to it, but the names are not those of its rotated files: to read them, specify them, too",
+            "{}: found other files that may belong to this log, but are not named like its rotated files: {}. \
+             To read them, specify them, too",
             log.display(),
             files.join(", ")
         )

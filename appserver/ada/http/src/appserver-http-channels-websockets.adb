@@ -359,7 +359,8 @@ package body Appserver.HTTP.Channels.WebSockets is
    begin
       Builder.Add_Field ("Sec-WebSocket-Version", "13");
       if Lines'Length > Fields_Capacity - Builder.Fields_Length then
-         raise Response_Too_Large with "the header fields do not fit";
+         raise Response_Too_Large with
+           "the header fields of the response are longer than the server allows";
       end if;
       Builder.Fields (Builder.Fields_Length + 1 .. Builder.Fields_Length + Lines'Length) := Lines;
       Builder.Fields_Length := Builder.Fields_Length + Lines'Length;

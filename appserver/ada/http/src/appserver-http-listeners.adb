@@ -79,7 +79,7 @@ package body Appserver.HTTP.Listeners is
          raise Network_Error with
            (if Self.Kind = Passed then "there is no passed socket" & Self.Index'Image
             else "there is no passed socket with the name " & Self.Text (1 .. Self.Last))
-           & "; the service manager has passed" & Count'Image;
+           & "; the number of passed sockets is" & Count'Image;
       end if;
       Linux_Listeners.Open_Passed_Socket (Index, Socket, Family);
       Self.Socket := Socket;

@@ -752,7 +752,7 @@ package body Appserver.HTTP.TLS is
         (Digests (Text'Address, Text'Length, Digest)
          and then SSL_CTX_set_session_id_context
            (Context, Digest'Address, Digest'Length) = 1,
-         "OpenSSL cannot identify sessions");
+         "OpenSSL cannot set the ID of the session context");
    end Set_Identity;
 
    procedure Set (Context : System.Address; Command : int; Number : int; Name : String) is
@@ -792,7 +792,7 @@ package body Appserver.HTTP.TLS is
            (Context, SSL_CTRL_SET_TLSEXT_SERVERNAME_CB, Select_Host'Address) = 1
          and then SSL_CTX_ctrl
            (Context, SSL_CTRL_SET_TLSEXT_SERVERNAME_ARG, 0, Loaded.all'Address) = 1,
-         "OpenSSL has no callbacks");
+         "OpenSSL cannot set the callbacks for tickets and host names");
    end Set_Up;
 
    function New_Generation

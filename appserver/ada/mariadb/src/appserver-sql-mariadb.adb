@@ -1038,8 +1038,8 @@ package body Appserver.SQL.MariaDB is
          if Places'Length /= Self.Parameters then
             Raise_Error
               ("0A000", 0,
-               "the text has" & Places'Length'Image & " parameters in this SQL mode, but had"
-               & Self.Parameters'Image & " when it was prepared");
+               "the number of parameters is" & Places'Length'Image & " in this SQL mode, but was"
+               & Self.Parameters'Image & " when the text was prepared");
          end if;
          Self.Places.all := Places;
          Self.Escapes    := Escapes;

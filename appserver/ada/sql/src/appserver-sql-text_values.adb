@@ -114,7 +114,7 @@ package body Appserver.SQL.Text_Values is
       if not (abs Scaled < 1.0e15) then
          Refuse_Range
            (Column,
-            "the 15 digits of a floating-point value, with" & Scale'Image & " decimals");
+            "the 15 digits of a floating-point value at scale" & Scale'Image);
       end if;
       return Integer_64 (Scaled);
    end Rounded;

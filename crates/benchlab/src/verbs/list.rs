@@ -10,6 +10,7 @@ use crate::options::ListingFormat;
 use crate::output::{hanging_indent, say, widest, write_json};
 use crate::verbs::{experiment, project, run_files, runs_folder};
 use lab_bench::build::present;
+use lab_document::say::count;
 use lab_model::audit::State;
 use lab_model::{Content, Run, Selector};
 use lab_plan::{Case, Experiment, Project, Subject, Toolchain, Toolchains};
@@ -111,7 +112,7 @@ fn show_fixtures(experiment: &Experiment, toolchains: &Toolchains) -> Result<(),
     let width = widest(fixtures.clone().map(|fixture| &*fixture.model.name));
     for fixture in fixtures {
         let text = match &fixture.model.selector {
-            Some(Selector::Subject) => "one state for each subject's turns".to_owned(),
+            Some(Selector::Subject) => "one state for each subject".to_owned(),
             Some(Selector::Factor(name)) => format!("one state for each value of {name}"),
             None => "one state".to_owned(),
         };
@@ -215,13 +216,16 @@ fn runs(folder: &Path) -> Result<ExitCode, Exit> {
 fn state(run: &Run) -> String {
     match &run.content {
         Content::Measured(_) => {
-            let blocks = run.complete_blocks().count();
+            let blocks = count(run.complete_blocks().count(), "block");
             match run.ending {
-                Some(_) => format!("{blocks} blocks"),
-                None => format!("{blocks} blocks, stopped: `benchlab resume` continues it"),
+                Some(_) => blocks,
+                None => format!("{blocks}, stopped: `benchlab resume` continues it"),
             }
         }
-        Content::Logs(analysis) => format!("{} requests read from logs", analysis.lines.entries),
+        Content::Logs(analysis) => {
+            let requests = count(analysis.lines.entries as usize, "request");
+            format!("{requests} read from logs")
+        }
         Content::Audit(audit) => {
             let (bad, advice) = (audit.count(State::Bad), audit.count(State::Advice));
             format!("audit of {}: {bad} bad, {advice} advice", audit.kind.name())

@@ -105,7 +105,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     GateCondition::of_plan(&plan).map_err(|e| Exit::invalid(format!("--fail-if: {e}")))?;
     if args.plan.is_some() && plan.load().is_some() {
         return Err(Exit::invalid(
-            "--plan supports only programs that run in batches: servers are also compared by percentiles",
+            "--plan supports only programs that run in batches, not servers, which are also compared by percentiles",
         ));
     }
     let folder = match &args.measuring.runs {

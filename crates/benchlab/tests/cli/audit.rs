@@ -380,7 +380,7 @@ fn the_script_moves_a_directory_only_on_request() {
         wait $! || { cat screen; exit 1; }
         cat screen
         grep -q 'Bytes read and written' screen
-        grep -q 'The plan: 1 directory to' screen
+        grep -q 'The plan: move 1 directory to' screen
         sh -n move.sh
         if command -v shellcheck >/dev/null; then shellcheck move.sh; fi
         sum=$(sha256sum <"$hot/a b")

@@ -149,7 +149,8 @@ fn the_commit_is_named_with_its_ratio_and_what_it_changed() {
     found.expect(0);
     let first = found.stdout.lines().next().unwrap_or_default();
     assert!(
-        first.starts_with(&format!("{culprit} made prog ")) && first.contains(" times slower ("),
+        first.starts_with(&format!("{culprit} made prog slower: "))
+            && first.contains(" times its previous time ("),
         "{first}"
     );
     let json = fs::read_to_string(repository.project.join("out.json")).unwrap();
@@ -287,7 +288,7 @@ fn a_dry_run_predicts_the_measurements_and_their_duration() {
     assert!(
         found
             .stdout
-            .starts_with("At most 5 measurements find one change among 5 commits: "),
+            .starts_with("At most 5 measurements find one change among 5 commits. They take "),
         "{}",
         found.stdout
     );

@@ -284,7 +284,7 @@ fn outputs_are_compared_byte_by_byte() {
     assert!(
         failure
             .message
-            .contains("differs from the baseline's, first in line 3"),
+            .contains("differs from the output of the baseline, first in line 3"),
         "{failure:?}"
     );
     // All samples have the same check value, because the outputs are identical.

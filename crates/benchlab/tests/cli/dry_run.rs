@@ -93,7 +93,7 @@ fn the_duration_is_predicted_from_the_last_run() {
     let text = plan(&project, &words);
     assert_shows(
         &text,
-        &["for as long as 2 blocks take", "--plan measures a pilot"],
+        &["2 blocks of unknown length", "--plan measures a pilot"],
     );
     let mut measured = Command::new(BENCHLAB);
     measured.args(words).args(["--pairs", "1"]);
@@ -107,7 +107,10 @@ fn the_duration_is_predicted_from_the_last_run() {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    assert_shows(&text, &["2 blocks like those of the last run of short"]);
+    assert_shows(
+        &text,
+        &["2 blocks of about", "estimated from the last run of short"],
+    );
 }
 
 #[test]

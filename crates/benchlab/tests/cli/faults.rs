@@ -133,7 +133,7 @@ fn hangs_with_closed_output_or_on_leaving() {
 #[test]
 fn invalid_replies_are_failures() {
     let faults = [
-        ("nonsense", "nonsense", "`42` is not a verb"),
+        ("nonsense", "nonsense", "invalid verb `42`"),
         (
             "bad-percent-coding",
             "nonsense",
@@ -153,7 +153,7 @@ fn invalid_replies_are_failures() {
         (
             "wrong-operations",
             "nonsense",
-            "the subject performed 2 instead of 1 operations",
+            "the subject performed 2 operations instead of 1",
         ),
         ("long-line", "nonsense", "a line of more than 65536 bytes"),
         (

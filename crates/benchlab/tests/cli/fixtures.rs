@@ -255,10 +255,7 @@ fn a_fixture_whose_states_are_not_selected_is_not_started() {
 #[test]
 fn an_experiment_lists_its_fixtures() {
     for (fixtures, text) in [
-        (
-            Fixtures::by_subject(&[]),
-            "one state for each subject's turns",
-        ),
+        (Fixtures::by_subject(&[]), "one state for each subject"),
         (
             Fixtures::by_color(&[], "needs = [\"rare\"]\n"),
             "one state for each value of color\n        missing: Rare compiler",

@@ -415,7 +415,7 @@ fn two_months_are_compared() {
         .0
         .call(&["list", "--runs"])
         .expect(0)
-        .shows(&["14400 requests read from logs"]);
+        .shows(&["14,400 requests read from logs"]);
 }
 
 /// The first screen of a comparison shows its assumptions, and gates do not rely on guessed units

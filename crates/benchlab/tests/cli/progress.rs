@@ -13,7 +13,7 @@ fn without_a_terminal_there_are_whole_lines() {
     let outcome = project.run(&[]);
     outcome
         .expect(0)
-        .says(&["benchlab: nonsense failed at noop: nonsense: `42` is not a verb\n"]);
+        .says(&["benchlab: nonsense failed at noop: nonsense: invalid verb `42`\n"]);
     for line in outcome.stderr.lines() {
         assert!(line.starts_with("benchlab: "), "{line:?}");
         assert!(!line.contains(['\r', '\u{1b}']), "{line:?}");
@@ -80,7 +80,7 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
     assert!(
         screen
             .iter()
-            .any(|l| l == "benchlab: nonsense failed at noop: nonsense: `42` is not a verb"),
+            .any(|l| l == "benchlab: nonsense failed at noop: nonsense: invalid verb `42`"),
         "{screen:#?}"
     );
     assert!(leftover(&screen).is_empty(), "{screen:#?}");

@@ -32,18 +32,18 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
             (
                 "fewer-rows",
                 "writes",
-                "1 operations must add 1 rows; the subject added 0",
+                "1 operation must add 1 row; the subject added 0",
             ),
             ("wrong-values", "writes", "the added rows have a sum of"),
             (
                 "no-write",
                 "writes",
-                "1 operations must commit 1 transactions; the file's change counter grew by 0",
+                "1 operation must commit 1 transaction; the file's change counter grew by 0",
             ),
             (
                 "extra-transaction",
                 "writes",
-                "1 operations must commit 1 transactions; the file's change counter grew by 2",
+                "1 operation must commit 1 transaction; the file's change counter grew by 2",
             ),
             (
                 "rolled-back",
@@ -69,12 +69,12 @@ fn a_table_that_is_not_dropped_and_created_is_detected() {
             (
                 "keeps-table",
                 "writes",
-                "must change the schema 2 times; its cookie grew by 0",
+                "must change the schema 2 times; the schema cookie grew by 0",
             ),
             (
                 "another-table",
                 "writes",
-                "the table is now `CREATE TABLE test_simple (id integer primary key, value integer)`",
+                "the table's definition is now `CREATE TABLE test_simple (id integer primary key, value integer)`",
             ),
             (
                 "one-transaction-for-both",
@@ -153,7 +153,7 @@ fn connecting_without_opening_the_file_is_detected() {
         &Project::sql(&[CONNECT], &["cached-handle", "cached-in-run"]),
         &[],
     );
-    let text = "1 operations must open the file 1 times; it was opened 0 times";
+    let text = "1 operation must open the file 1 time; it was opened 0 times";
     assert_failures(
         &run,
         &[

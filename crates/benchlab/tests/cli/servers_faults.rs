@@ -364,7 +364,7 @@ fn a_missing_server_is_omitted() {
         before.to_owned() + &mariadb.replace("[\"true\"]", "[\"false\"]"),
     )
     .unwrap();
-    let missing = "missing: MariaDB. `benchlab run t --install` installs it, or `apt-get install \
+    let missing = "missing: MariaDB. To install: `benchlab run t --install`, or `apt-get install \
                    mariadb-server-core`";
     let finished = project.run_blocks("1", "1", &TEXT);
     finished

@@ -636,7 +636,7 @@ fn cookie_table(
     by_size.sort_by_key(|(_, cookie)| std::cmp::Reverse(cookie.bytes()));
     let more = by_size.len().saturating_sub(MAX_ROWS);
     let more = if more > 0 {
-        format!(" {more} smaller cookies are left out.")
+        format!(" Left out: {}.", counted(more as u64, "smaller cookie"))
     } else {
         String::new()
     };
@@ -776,8 +776,8 @@ fn wire_table(observation: &CookieObservation, rate: f64) -> EvidenceTable {
         title: "Requests that carry cookies".into(),
         caption: format!(
             "Bytes are means per request. HTTP/2: the first request of a connection, and the same \
-            request repeated on that connection. Bytes per day assume {rate} requests of this \
-            kind per second, in HTTP/1.1."
+            request repeated on that connection. Bytes per day assume {rate} requests/s of \
+            this kind, in HTTP/1.1."
         ),
         columns: [
             "request",

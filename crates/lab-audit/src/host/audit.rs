@@ -168,7 +168,7 @@ const HOST: Class = Class {
         ("kernel", "the kernel's version"),
         (
             "kernel_5_18",
-            "whether the kernel is 5.18 or later, where random numbers wait only once, after boot",
+            "whether the kernel is 5.18 or later, in which reading random numbers waits only once, after boot",
         ),
         ("trim_timer", "whether a timer runs fstrim"),
         ("randomized", "address randomization: 0, 1 or 2"),

@@ -244,8 +244,8 @@ fn unknown(smart: &Smart) -> Value {
 /// Returns an unknown value for which there is an attribute whose unit or meaning is not known.
 fn unclear_value(subject: &str, attribute: &str) -> Value {
     Value::Unknown(format!(
-        "This model has an attribute for {subject}, {attribute}, but its unit or meaning is not \
-        known here."
+        "This model has an attribute for {subject}, {attribute}, but benchlab does not know its \
+        unit or meaning."
     ))
 }
 

@@ -145,19 +145,23 @@ impl HotTarget {
 pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
     let mount = fast.mount.display();
     let moves = [
-        (Placement::Fast, format!("to {mount}")),
-        (Placement::Slow, format!("off {mount}")),
-        (Placement::Memory, "to memory".into()),
-        (Placement::NoRoom, "left in place for lack of space".into()),
+        (Placement::Fast, "move", format!("to {mount}")),
+        (Placement::Slow, "move", format!("away from {mount}")),
+        (Placement::Memory, "move", "to memory".into()),
+        (
+            Placement::NoRoom,
+            "leave",
+            "in place for lack of space".into(),
+        ),
     ];
-    let move_text = |(placement, direction): (Placement, String)| {
+    let move_text = |(placement, verb, target): (Placement, &str, String)| {
         let moved = folders
             .iter()
             .filter(|folder| folder.placement == placement);
         match moved.count() {
             0 => None,
-            1 => Some(format!("1 directory {direction}")),
-            n => Some(format!("{n} directories {direction}")),
+            1 => Some(format!("{verb} 1 directory {target}")),
+            n => Some(format!("{verb} {n} directories {target}")),
         }
     };
     let moves: Vec<String> = moves.into_iter().filter_map(move_text).collect();
@@ -491,8 +495,8 @@ pub(super) mod tests {
             "The plan: no directory needs to move. "
         );
         assign_placements(&mut folders, Some(fast().free), 1000 << 20);
-        let expected = "The plan: 1 directory to /mnt/ssd, 1 directory to memory, 1 directory \
-            left in place for lack of space. ";
+        let expected = "The plan: move 1 directory to /mnt/ssd, move 1 directory to memory, leave 1 \
+            directory in place for lack of space. ";
         assert_eq!(plan_sentence(&folders, &fast()), expected);
     }
 

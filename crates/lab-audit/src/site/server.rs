@@ -295,8 +295,9 @@ impl ServerContext<'_> {
             (true, None) => (Value::word("none"), Value::word("none")),
             (true, Some(first)) => {
                 let refused = refused.len();
-                let reason =
-                    format!("{refused} of {path_count} paths returned no result; {first}.");
+                let reason = format!(
+                    "{refused} of {path_count} paths returned no result. The first: {first}."
+                );
                 (Value::Unknown(reason.clone()), Value::Unknown(reason))
             }
         };

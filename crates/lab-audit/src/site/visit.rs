@@ -99,7 +99,9 @@ pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Res
     let endless = "The redirects form a loop, or do not end, so there is no page.";
     let on_other_host = |to| {
         let command = format!("benchlab audit cookies {}", address::shell_word(to));
-        format!("The page is on another host, which was not contacted: {command}")
+        format!(
+            "The page is on another host, which was not contacted. To audit it, run `{command}`."
+        )
     };
     let unreadable = |reason| {
         format!(

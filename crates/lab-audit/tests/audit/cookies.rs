@@ -686,7 +686,7 @@ fn expiry_dates_in_a_table_are_read_or_counted() {
     }
     assert_eq!(observe(&table("Session")).gaps, Vec::<String>::new());
     let gaps = observe(&table("31.12.2030, 23:59")).gaps;
-    assert_eq!(gaps, ["The expiry dates of 1 cookie could not be read."]);
+    assert_eq!(gaps, ["For 1 cookie, the expiry date could not be read."]);
 }
 
 /// Returns the names of the cookies of each request.

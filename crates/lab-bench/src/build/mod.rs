@@ -252,7 +252,7 @@ impl<'a> Builder<'a> {
             .collect();
         let install = (!packages.is_empty()).then(|| {
             format!(
-                "`benchlab run {} --install` installs it, or `apt-get install {}`",
+                "To install: `benchlab run {} --install`, or `apt-get install {}`",
                 self.experiment.name,
                 packages.join(" ")
             )

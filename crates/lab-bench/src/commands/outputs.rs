@@ -65,7 +65,7 @@ impl Outputs {
                  same output"
             )
         } else {
-            format!("the command's output differs from the baseline's{line}")
+            format!("the command's output differs from the output of the baseline{line}")
         };
         Fault::Failed("output", message)
     }

@@ -63,7 +63,7 @@ fn missing_interpreter(file: &Path) -> String {
             format!("its interpreter {interpreter}, named on its first line, does not exist")
         }
         None => {
-            "the program is there, but its dynamic loader is not: it was built for another system"
+            "the program exists, but its dynamic loader is missing: it was built for another system"
                 .into()
         }
     }

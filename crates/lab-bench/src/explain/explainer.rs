@@ -250,7 +250,7 @@ impl<'a> Explainer<'a> {
             Ok(())
         } else {
             let message = format!(
-                "the trace shows {} batches instead of {expected}",
+                "the number of batches in the trace is {} instead of {expected}",
                 calls.len()
             );
             Err(Fault::Failed("trace", message))

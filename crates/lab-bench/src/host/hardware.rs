@@ -105,10 +105,11 @@ pub fn unavailable() -> Option<String> {
     let error = HardwareCounters::open(Pid::this()).err()?;
     Some(match error.raw_os_error() {
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
-            "the processor has no such counters, or the virtual machine hides them".into()
+            "the processor has no hardware counters, or the virtual machine hides them".into()
         }
         Some(libc::EACCES | libc::EPERM) => {
-            "the system does not permit them; set kernel.perf_event_paranoid to 2 or less".into()
+            "the system forbids hardware counters; set kernel.perf_event_paranoid to 2 or less"
+                .into()
         }
         Some(libc::ENOSYS) => "the kernel has no perf_event_open".into(),
         _ => error.to_string(),

@@ -202,8 +202,11 @@ impl Prover<'_> {
                 let [head, get_response] =
                     [&head, &get_response].map(|response| response.header(name));
                 if head != get_response && !(name == "content-length" && head.is_none()) {
+                    let [head, get_response] = [head, get_response].map(|value| {
+                        value.map_or("missing".to_owned(), |value| format!("`{value}`"))
+                    });
                     return Err(format!(
-                        "HEAD {path}: {name} is {head:?}, but for GET {get_response:?}"
+                        "{name} is {head} in the response to HEAD {path}, but {get_response} in the response to GET"
                     ));
                 }
             }

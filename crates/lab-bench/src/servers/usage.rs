@@ -116,7 +116,7 @@ impl fmt::Display for ProcessMissing {
         if self.has_existed {
             write!(
                 f,
-                "the server's process {pid} has exited, so its CPU time and memory are unknown from now on"
+                "the server's process {pid} has exited, so its CPU time and memory can no longer be measured"
             )
         } else {
             write!(

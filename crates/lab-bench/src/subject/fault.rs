@@ -14,3 +14,21 @@ pub enum Fault {
 
 /// The result of an action of a subject, or a fault.
 pub type SubjectResult<T> = Result<T, Fault>;
+
+impl Fault {
+    /// Returns the reason, for a message.
+    pub fn reason(self) -> String {
+        match self {
+            Fault::Interrupted => "interrupted".into(),
+            Fault::ServerLost(reason) | Fault::Failed(_, reason) => reason,
+        }
+    }
+}
+
+/// Formats a count for a message: `1 row`, `3 rows`.
+pub fn count(n: u64, noun: &str) -> String {
+    match n {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    }
+}

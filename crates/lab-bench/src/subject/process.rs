@@ -4,7 +4,7 @@
 
 use crate::host::sys;
 use crate::subject::dialog::{Dialog, Ending, connection_lost, nonsense};
-use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::fault::{Fault, SubjectResult, count};
 use crate::subject::protocol::{self, Reply};
 use crate::targets::effects::{self, Failed};
 use lab_host::CpuClock;
@@ -265,7 +265,8 @@ impl SubjectProcess {
             let done = reply.number("operations")?;
             if done != operations {
                 return Err(format!(
-                    "the subject performed {done} instead of {operations} operations"
+                    "the subject performed {} instead of {operations}",
+                    count(done, "operation")
                 ));
             }
             let (check, units) = (reply.number("check")?, reply.number("units")?);
@@ -434,7 +435,8 @@ fn latencies(
     }
     if counted != operations {
         return Err(format!(
-            "`latencies=` contains {counted} of {operations} operations"
+            "`latencies=` contains {} instead of {operations}",
+            count(counted, "operation")
         ));
     }
     Ok(Some(counts))

@@ -48,15 +48,15 @@ impl Reply {
         let mut words = text.split(' ');
         let verb = words.next().unwrap_or_default();
         if verb.is_empty() || !verb.bytes().all(|b| b.is_ascii_lowercase()) {
-            return Err(format!("`{verb}` is not a verb"));
+            return Err(format!("invalid verb `{verb}`"));
         }
         let mut args: Vec<(String, String)> = Vec::new();
         for word in words {
             let (key, value) = word
                 .split_once('=')
-                .ok_or(format!("`{word}` is not key=value"))?;
+                .ok_or(format!("expected key=value, got `{word}`"))?;
             if !is_key(key) {
-                return Err(format!("`{key}` is not a key"));
+                return Err(format!("invalid key `{key}`"));
             }
             if args.iter().any(|(k, _)| k == key) {
                 return Err(format!("`{key}` is given twice"));

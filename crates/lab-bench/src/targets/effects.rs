@@ -2,7 +2,7 @@
 //! Counts the effects of calls that may fail. The target may contain the effect of a call once,
 //! more than once, or not at all (docs/protocol.md, "Calls that fail, and their effects").
 
-use crate::subject::fault::SubjectResult;
+use crate::subject::fault::{SubjectResult, count};
 use crate::subject::protocol::Reply;
 use crate::targets::reported::wrong_writes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,7 +121,10 @@ pub fn failed(reply: &Reply, calls: u64) -> Result<Failed, String> {
     let ranges: Option<Failed> = text.split(',').map(range).collect();
     let ranges = ranges.filter(|r| r.is_sorted_by(|a, b| a.end() < b.start()));
     ranges.ok_or_else(|| {
-        format!("expected `none` or ascending call numbers such as 3,17-19 for {calls} calls, got `failed={text}`")
+        format!(
+            "expected `none` or ascending call numbers such as 3,17-19 for {}, got `failed={text}`",
+            count(calls, "call")
+        )
     })
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A subject's report of its work, which is checked against the rows that it added.
 
-use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::fault::{Fault, SubjectResult, count};
 use lab_model::Writes;
 
 /// A subject's report of its work since the last check.
@@ -21,8 +21,9 @@ impl Reported {
         let expected = writes.rows * self.operations;
         if rows != expected {
             return Err(wrong_writes(format!(
-                "{} operations must add {expected} rows; the subject added {rows}",
-                self.operations
+                "{} must add {}; the subject added {rows}",
+                count(self.operations, "operation"),
+                count(expected, "row")
             )));
         }
         if writes.rows > 0 && sum != self.sum {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The SQLite files that subjects work on, and benchlab's own check of the changes to them.
 
-use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::fault::{Fault, SubjectResult, count};
 use crate::targets::content;
 use crate::targets::effects::{self, CallBatch, Effects, Row};
 use crate::targets::own_sql;
@@ -137,15 +137,18 @@ impl DatabaseFile {
         // A user's statement that changes no row commits nothing.
         if committed != expected && !(is_own && committed < expected) {
             return Err(wrong_writes(format!(
-                "{operations} operations must commit {expected} transactions; the file's change counter \
-                 grew by {committed}"
+                "{} must commit {}; the file's change counter grew by {committed}",
+                count(operations, "operation"),
+                count(expected, "transaction")
             )));
         }
         let changed = u64::from(now.schema_changes.wrapping_sub(before.schema_changes));
         let expected = writes.schema_changes * operations;
         if changed != expected {
             return Err(wrong_writes(format!(
-                "{operations} operations must change the schema {expected} times; its cookie grew by {changed}"
+                "{} must change the schema {}; the schema cookie grew by {changed}",
+                count(operations, "operation"),
+                count(expected, "time")
             )));
         }
         if is_own {
@@ -216,7 +219,9 @@ impl DatabaseFile {
         };
         match read() {
             Ok(found) if Some(&found) == self.table.as_ref() => Ok(()),
-            Ok(found) => Err(wrong_writes(format!("the table is now `{found}`"))),
+            Ok(found) => Err(wrong_writes(format!(
+                "the table's definition is now `{found}`"
+            ))),
             Err(e) => Err(wrong_writes(format!(
                 "cannot read the table's definition: {e}"
             ))),
@@ -267,8 +272,10 @@ impl Opens {
             found => Err(Fault::Failed(
                 "opens",
                 format!(
-                    "{operations} operations must open the file {operations} times; it was opened \
-                     {found} times"
+                    "{} must open the file {}; it was opened {}",
+                    count(operations, "operation"),
+                    count(operations, "time"),
+                    count(found, "time")
                 ),
             )),
         }

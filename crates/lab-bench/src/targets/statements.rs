@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Verifies the work on a server. The server's counts must equal the counts that the case requires.
 
-use crate::subject::fault::{Fault, SubjectResult};
+use crate::subject::fault::{Fault, SubjectResult, count};
 use crate::targets::reported::Reported;
 use lab_model::{Check, Plan, PointId};
 use lab_services::Counters;
@@ -81,7 +81,9 @@ fn connections(expected: &ExpectedStatements, counted: &Counters) -> SubjectResu
         Some(found) if found != must => Err(Fault::Failed(
             "opens",
             format!(
-                "{operations} operations must open {must} connections; the server counted {found}"
+                "{} must open {}; the server counted {found}",
+                count(operations, "operation"),
+                count(must, "connection")
             ),
         )),
         _ => Ok(()),
@@ -104,8 +106,8 @@ fn kinds(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()>
         };
         if !fits {
             return Err(wrong_statements(format!(
-                "{} operations must execute {must} × {}; the server counted {found}",
-                expected.reported.operations,
+                "{} must execute {must} × {}; the server counted {found}",
+                count(expected.reported.operations, "operation"),
                 word.to_uppercase()
             )));
         }
@@ -131,7 +133,9 @@ fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> 
     let found = counted.rows;
     if expected.yields_rows && found != units {
         return Err(wrong_statements(format!(
-            "{operations} operations must return or change {units} rows; the server counted {found}"
+            "{} must return or change {}; the server counted {found}",
+            count(operations, "operation"),
+            count(units, "row")
         )));
     }
     let Some(reads) = expected.reads.map(|reads| reads * operations) else {
@@ -139,13 +143,17 @@ fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> 
     };
     match (counted.rows_read, counted.blocks) {
         (Some(found), _) if found != reads => Err(wrong_statements(format!(
-            "{operations} operations must read {reads} rows of tables; the server counted {found}"
+            "{} must read {} of tables; the server counted {found}",
+            count(operations, "operation"),
+            count(reads, "row")
         ))),
         // PostgreSQL reports the number of rows read too late, so only blocks are compared.
         (_, Some(blocks)) if reads > 0 && blocks < expected.preparable() => {
             Err(wrong_statements(format!(
-                "{operations} operations must read {reads} rows of tables; the server accessed {blocks} blocks of \
-                 tables and indexes"
+                "{} must read {} of tables; the server accessed {} of tables and indexes",
+                count(operations, "operation"),
+                count(reads, "row"),
+                count(blocks, "block")
             )))
         }
         _ => Ok(()),
@@ -163,15 +171,20 @@ fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<
     ) {
         (Some(true), Some(found), _) if !(must..=must + repeated).contains(&found) => {
             Err(wrong_statements(format!(
-                "{operations} operations must execute {must} prepared statements; the server counted {found}"
+                "{} must execute prepared statements {}; the server counted {found}",
+                count(operations, "operation"),
+                count(must, "time")
             )))
         }
         (Some(false), Some(found), _) if found > 0 => Err(wrong_statements(format!(
-            "the subject must send its statements as text; the server executed {found} prepared statements"
+            "the subject must send its statements as text; the server executed {}",
+            count(found, "prepared statement")
         ))),
         (Some(false), _, Some(plans)) if plans < must => Err(wrong_statements(format!(
-            "the subject must send its statements as text; the server planned {plans} for {must} executions, \
-             so some were prepared"
+            "the subject must send its statements as text; the server made {} for {}, so some were \
+             prepared",
+            count(plans, "plan"),
+            count(must, "execution")
         ))),
         _ => Ok(()),
     }

@@ -138,7 +138,7 @@ fn one_change_is_narrowed_down_and_confirmed() {
     assert_eq!(found.next(), NextMeasurement::Done);
     assert_eq!(
         headline(&found),
-        "c3 made parse 1.080 times slower (1.059 to 1.102)."
+        "c3 made parse slower: 1.080 times its previous time (1.059 to 1.102)."
     );
     found.request.metric = BisectedMetric::Memory;
     assert_eq!(
@@ -153,7 +153,7 @@ fn a_faster_commit_is_a_change_too() {
     confirm(&mut found, 0.5);
     assert_eq!(
         headline(&found),
-        "c1 made parse faster: 0.500 times its time before (0.490 to 0.510)."
+        "c1 made parse faster: 0.500 times its previous time (0.490 to 0.510)."
     );
 }
 
@@ -168,7 +168,7 @@ fn both_halves_are_searched_and_skipped_commits_widen_the_range() {
     confirm(&mut found, 1.04);
     assert_eq!(
         headline(&found),
-        "2 changes in parse's time: c1 to 1.040 times (1.019 to 1.061) and c2..c3 to 1.040 times (1.019 to 1.061)."
+        "2 changes in parse's time: by c1 to 1.040 times the previous value (1.019 to 1.061) and by c2..c3 to 1.040 times the previous value (1.019 to 1.061)."
     );
 }
 

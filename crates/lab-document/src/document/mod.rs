@@ -393,7 +393,7 @@ impl Document {
         let mut findings: Vec<Finding> = worse.flat_map(decided).map(finding).collect();
         match decided(Decision::Passed).count() {
             passed if passed > MAX_PASSED => {
-                let text = format!("gate passed for {passed} of {}", self.gates.len());
+                let text = format!("{passed} of {} gates passed", self.gates.len());
                 findings.push(Finding::new("", text, Tone::Same));
             }
             _ => findings.extend(decided(Decision::Passed).map(finding)),

@@ -8,6 +8,7 @@ use super::markdown;
 use super::text::clean;
 use crate::document::{Document, Issue, Severity};
 use crate::output::{Format, Rendered};
+use crate::say;
 
 /// The maximum number of annotations of each severity. GitHub shows no more than 10 for each step.
 const MAX_ANNOTATIONS: usize = 10;
@@ -71,7 +72,8 @@ pub fn commands(document: &Document) -> String {
         if mine.len() > MAX_ANNOTATIONS {
             let more = mine.len() - MAX_ANNOTATIONS;
             lines += &format!(
-                "{more} more of severity {} are in the summary.\n",
+                "The summary contains {} of severity {}.\n",
+                say::count(more, "more annotation"),
                 name(severity)
             );
         }

@@ -174,7 +174,7 @@ fn many_problems_are_counted_and_a_long_summary_is_cut() {
     let (commands, _) = github(&many);
     assert_eq!(commands.matches("::warning").count(), 10);
     assert!(
-        commands.contains("16 more of severity warning"),
+        commands.contains("The summary contains 16 more annotations of severity warning."),
         "{commands}"
     );
     let mut long = document("x");

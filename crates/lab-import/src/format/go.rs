@@ -240,7 +240,7 @@ impl Reader {
         if !self.lost.is_empty() {
             let names: Vec<String> = self.lost.iter().map(|name| short(name)).collect();
             imported.remarks.push(format!(
-                "These benchmarks have no results: {}.",
+                "Benchmarks without results: {}.",
                 names.join(", ")
             ));
         }

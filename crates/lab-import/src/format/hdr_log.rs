@@ -98,12 +98,14 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
         };
         let fields: Vec<&str> = row.split(',').collect();
         let [_, length, _, encoded] = fields[..] else {
+            let cause = if fields.len() < 4 {
+                "the line is truncated"
+            } else {
+                "the line has too many commas"
+            };
             return Err(Problem::on_line(
                 i + 1,
-                format!(
-                    "expected 4 fields, found {}: the line is truncated",
-                    fields.len()
-                ),
+                format!("expected 4 fields, found {}: {cause}", fields.len()),
             ));
         };
         seconds += length

@@ -72,8 +72,8 @@ pub fn compare(report: &BetweenImports) -> Result<Document, String> {
     document.section(section);
     let mut section = Section::folded("How it was computed");
     section.text(
-        "A process counts as one value. Ratios are two-sample Hodges-Lehmann estimates of the second run's values \
-         relative to the first run's; their intervals hold simultaneously.",
+        "A process counts as one value. Ratios are two-sample Hodges-Lehmann estimates of the values in the second run \
+         relative to the values in the first run. Their intervals hold simultaneously.",
     );
     section.text(wording::NOT_IN_TURNS);
     document.section(section);

@@ -192,7 +192,7 @@ fn go_benchmarks_whose_output_splits_their_line_are_read() {
     assert_eq!(series(&read.imports, "B-8", "wall").processes, [[20.0]]);
     assert_eq!(
         read.imports[0].remarks,
-        ["These benchmarks have no results: C-8."]
+        ["Benchmarks without results: C-8."]
     );
     // With -v, the names precede the results.
     let verbose = format!(

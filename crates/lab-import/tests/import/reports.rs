@@ -163,7 +163,8 @@ fn runs_that_ended_in_different_ways_are_not_compared() {
         (["1", "0"], "exit code 0"),
     ] {
         let (document, text) = shown(ending(codes));
-        let says = format!("other is not compared with works: its runs ended with {ended}");
+        let says =
+            format!("other is not compared with works: the runs of other ended with {ended}");
         assert!(text.starts_with(&says), "{text}");
         assert!(document.rows.iter().all(|row| row.verdict.is_empty()));
         assert!(text.contains("12 of 12 runs failed"), "{text}");

@@ -788,8 +788,13 @@ impl FieldMap {
                 )
             })?;
             let role = ROLES.iter().find(|(known, _)| *known == name.trim());
-            let (_, role) =
-                role.ok_or_else(|| format!("`{}` is not one of {}", name.trim(), roles()))?;
+            let (_, role) = role.ok_or_else(|| {
+                format!(
+                    "unknown name `{}`: expected one of {}",
+                    name.trim(),
+                    roles()
+                )
+            })?;
             match field.trim() {
                 "" => Err(format!("`{pair}` has no field after the `=`")),
                 field => Ok((*role, field.to_string())),

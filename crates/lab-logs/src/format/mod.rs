@@ -462,7 +462,7 @@ impl LogReader {
             _ => None,
         };
         match late {
-            Some(duration) => format!("{}, in later lines with {duration}", self.words),
+            Some(duration) => format!("{}; later lines contain {duration}", self.words),
             None => self.words.clone(),
         }
     }

@@ -174,7 +174,9 @@ fn inner_reader(texts: &[(&[u8], Cow<'_, [u8]>)], hints: &Hints) -> Result<Box<L
     let texts: Vec<&[u8]> = texts.iter().map(|(_, text)| &text[..]).collect();
     match find(&texts.join(&b'\n'), hints)? {
         LogFormat::Lines(inner) => Ok(inner),
-        LogFormat::Document(_) => Err("unknown format: a document is wrapped in lines".into()),
+        LogFormat::Document(_) => {
+            Err("unknown format: the lines wrap a document; extract the document first".into())
+        }
     }
 }
 

@@ -168,9 +168,9 @@ fn waivers_from_options(args: &Auditing) -> Result<Vec<Waiver>, Exit> {
             [one] => Ok(vec![one.clone(); args.waive.len()]),
             many if many.len() == args.waive.len() => Ok(many.to_vec()),
             many => Err(Exit::invalid(format!(
-                "{option} is given {} times for {} waivers: pass it once, or once for each --waive",
+                "{option} is given {} times for {}: pass it once, or once for each --waive",
                 many.len(),
-                args.waive.len()
+                lab_document::say::count(args.waive.len(), "waiver")
             ))),
         }
     };

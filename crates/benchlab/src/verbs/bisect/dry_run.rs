@@ -60,7 +60,8 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
     let max_s = (f64::from(MAX_BLOCKS) * block_s).min(budget_s).max(min_s);
     let duration = |seconds: f64| whole_seconds(seconds.ceil() as u64);
     let text = format!(
-        "At most {} measurements find one change among {}: {} if it is large, up to {} if it is small.\n\n\
+        "At most {} measurements find one change among {}. They take {} if the change is large, \
+         and up to {} if it is small.\n\n\
          commits to measure   {} between {} and {}\n\
          other measurements   both ends first, and the change again\n\
          builds               {builds}, each about {}\n\

@@ -57,7 +57,7 @@ fn print_plan(args: &LoadArgs, session: &LoadSession) -> Result<(), Exit> {
         return Ok(());
     };
     let load = match (args.rate, args.stages.is_empty()) {
-        (Some(rate), _) => format!("{rate} requests per second, sent when they are due"),
+        (Some(rate), _) => format!("{rate} requests/s, sent when they are due"),
         (None, false) => format!("{} of rates", say::count(args.stages.len(), "stage")),
         (None, true) => "each connection sends its next request after the response".into(),
     };

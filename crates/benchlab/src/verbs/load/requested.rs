@@ -34,7 +34,7 @@ pub fn requested_load(args: &LoadArgs, seed: u64) -> Result<RequestedLoad, Exit>
     let groups = server_urls(args)?;
     if groups.len() > 1 && families.len() > 1 {
         return Err(Exit::invalid(
-            "--family 4,6 compares two ways to one server: specify the URLs of only one server",
+            "--family 4,6 compares IPv4 and IPv6 to one server: specify URLs of only one server",
         ));
     }
     no_variables(args)?;

@@ -30,9 +30,9 @@ pub fn server_urls(args: &LoadArgs) -> Result<Vec<ServerUrls>, Exit> {
     }
     if !weights.is_empty() && weights.len() != urls.len() {
         return Err(Exit::invalid(format!(
-            "--weights has {} numbers for {} URLs: specify one for each, in order",
-            weights.len(),
-            urls.len()
+            "--weights has {} for {}: specify one for each, in order",
+            lab_document::say::count(weights.len(), "number"),
+            lab_document::say::count(urls.len(), "URL")
         )));
     }
     if urls.is_empty() {

@@ -5,6 +5,7 @@ use super::{LogsCommand, with_progress};
 use crate::exit::Exit;
 use crate::verbs::report::deliver_document;
 use lab_bench::interrupt;
+use lab_document::say;
 use lab_logs::{Follower, LogSource};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -39,8 +40,11 @@ pub fn follow(command: &mut LogsCommand, sources: &[LogSource]) -> Result<(), Ex
             if is_live {
                 redraw(command)?;
             } else {
-                let (requests, lines) = (command.session.entries(), command.session.lines());
-                eprintln!("benchlab: {requests} requests, {lines} lines");
+                eprintln!(
+                    "benchlab: {}, {}",
+                    say::count(command.session.entries() as usize, "request"),
+                    say::count(command.session.lines() as usize, "line")
+                );
             }
         }
         if bytes == 0 {

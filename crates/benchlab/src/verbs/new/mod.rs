@@ -36,8 +36,13 @@ fn new_experiment(cli: &Cli, args: &NewExperimentArgs) -> Result<(), Exit> {
         None => format!("./{name}"),
     };
     let subjects = args.language.join(", ");
+    let noun = if args.language.len() == 1 {
+        "subject"
+    } else {
+        "subjects"
+    };
     say!(
-        "{} is an experiment with the subjects {subjects}:",
+        "{} is an experiment with the {noun} {subjects}:",
         path_for_display(&folder, &current)
     );
     let (project, _) = Project::of_experiment(&folder)?;

@@ -53,7 +53,7 @@ fn invalid_options_show_valid_ones() {
             &["--sweep", "connections=1,x"],
             "`x` is not a number from 1",
         ),
-        (&["--weights", "1,2"], "--weights has 2 numbers for 1 URLs"),
+        (&["--weights", "1,2"], "--weights has 2 numbers for 1 URL:"),
         (&["--body-file", "/none"], "--body-file /none: No such file"),
         (&["--requests", "/none"], "/none: "),
         (&["--as", "a/b"], "--as a/b: expected at most 40 letters"),
@@ -79,7 +79,7 @@ fn invalid_options_show_valid_ones() {
     directory
         .load(&["ftp://127.0.0.1/"], &[])
         .expect(2)
-        .says(&["benchlab loads only http and https"]);
+        .says(&["unsupported scheme `ftp` in `ftp://127.0.0.1/`"]);
     assert_eq!((directory.0.files().len(), web.requests()), (0, 0));
 }
 

@@ -163,7 +163,10 @@ fn errors_name_and_show_the_line() {
             ":1: a weight must be a whole number of 1 or more",
         ),
         ("POST /a\n# @weight 3\nbody\n", ":2: a weight comes before"),
-        ("GET ftp://h/\n", ":1: the scheme of `ftp://h/` is ftp"),
+        (
+            "GET ftp://h/\n",
+            ":1: unsupported scheme `ftp` in `ftp://h/`",
+        ),
         ("CONNECT /x\n", ":1: CONNECT"),
         (
             "GET /a\nhttp://127.0.0.1/b\n",

@@ -42,7 +42,7 @@ fn invalid_urls_are_errors_with_advice() {
         ("//localhost/", "did you mean `http://localhost/`?"),
         (
             "ftp://localhost/",
-            "the scheme of `ftp://localhost/` is ftp",
+            "unsupported scheme `ftp` in `ftp://localhost/`",
         ),
         ("http://", "empty host"),
         ("http://localhost:99999/", "invalid port"),

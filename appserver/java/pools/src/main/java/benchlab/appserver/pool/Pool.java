@@ -828,7 +828,7 @@ public final class Pool<R> implements AutoCloseable {
         } catch (Throwable e) { // No thread or no memory is available: the next visit tries again.
             LOGGER.log(
                     System.Logger.Level.WARNING,
-                    "pool maintenance failed; the next visit tries again",
+                    "pool maintenance failed; the next maintenance run tries again",
                     e);
         }
     }

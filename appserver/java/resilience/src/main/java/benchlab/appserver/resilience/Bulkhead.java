@@ -50,7 +50,8 @@ public final class Bulkhead implements Guard {
         try {
             // Unlike tryAcquire without a time, this one does not overtake waiting callers.
             if (!permits.tryAcquire(maxWait.toNanos(), TimeUnit.NANOSECONDS)) {
-                throw new BulkheadFullException(maxCalls + " calls are running; none ended within " + maxWait);
+                throw new BulkheadFullException(
+                        "no permit was free within " + maxWait + " (maxCalls: " + maxCalls + ")");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

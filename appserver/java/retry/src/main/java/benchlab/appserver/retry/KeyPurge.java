@@ -89,7 +89,7 @@ public final class KeyPurge implements AutoCloseable {
     private void purgeAndLog() {
         try {
             long deleted = purge();
-            LOGGER.log(System.Logger.Level.DEBUG, "deleted {0} expired idempotency keys", deleted);
+            LOGGER.log(System.Logger.Level.DEBUG, "expired idempotency keys deleted: {0}", deleted);
         } catch (SQLException | RuntimeException e) {
             LOGGER.log(System.Logger.Level.WARNING, "cannot delete expired idempotency keys", e);
         }
