@@ -42,7 +42,7 @@ NAMES = {"param": "parameters", "exception": "exceptions", "return": "result"}
 
 @dataclass
 class Item:
-    """An item of a page: a heading, a text, or declarations with the comment that describes them."""
+    """An item on a page: a heading, text, or declarations with the comment that describes them."""
 
     code: list[str] = field(default_factory=list)
     comment: list[str] = field(default_factory=list)
@@ -134,7 +134,7 @@ def read(crate: release.Crate, file: Path) -> Package | None:
 
 
 def linked(text: str, pages: dict[str, str], own: str = "") -> str:
-    """Escapes a text for HTML, and turns the names of packages into links."""
+    """Escapes text for HTML, and turns the names of packages into links."""
     def link(name: re.Match[str]) -> str:
         words = name[0].split(".")
         for length in range(len(words), 0, -1):

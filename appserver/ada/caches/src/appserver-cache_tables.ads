@@ -131,7 +131,8 @@ package Appserver.Cache_Tables is
    function Cause_Of
      (Node : Node_Access; Now : Instant; Otherwise : Removal_Cause) return Removal_Cause is
      (if Node /= null and then Is_Expired (Node, Now) then Expired else Otherwise);
-   --  Returns the cause to report if the node is removed
+   --  Returns the cause to report when the node is removed: Expired if the node has expired at Now,
+   --  and Otherwise in all other cases
 
    procedure Count_Read (Node : not null Node_Access) with Inline;
    --  Counts a read of the node. Once the count has reached Max_Reads, this procedure no longer
@@ -252,7 +253,7 @@ package Appserver.Cache_Tables is
    --  Newer is the next node.
 
    function Is_Full (Self : Order; Weight : Natural; Capacity : Positive) return Boolean;
-   --  Returns True if a node must be evicted before a node with this weight is added
+   --  Returns True if a node must be evicted before a node of weight Weight is added
 
    procedure Find_Victim
      (Self : in out Order; Capacity : Positive; Victim : out not null Node_Access);
@@ -297,7 +298,7 @@ package Appserver.Cache_Tables is
       --  The node of the key, or null if the key was not found. Must not be dereferenced: the node
       --  may have been freed since the search.
       After : Change_Number := 0;
-      --  Nodes with this change number or a smaller one are known to have other keys
+      --  Nodes whose Number is at most After are known to have other keys
       Seen  : Change_Number := 0;
       --  The number of the latest change that the search is guaranteed to have seen
    end record;
@@ -319,7 +320,7 @@ package Appserver.Cache_Tables is
 
    procedure Update (Self : Table; Found : in out Search; Is_Current : out Boolean);
    --  Checks the result of a search. Sets Found.Node to null if the node has been removed since the
-   --  search. Sets Is_Current to False if a node with this hash has been linked since the search:
+   --  search. Sets Is_Current to False if a node with Found.Hash has been linked since the search:
    --  that node may have the key, so the caller must search again.
 
    function Lacking_Buckets
@@ -409,7 +410,8 @@ private
    type Schedule_List is array (Schedule_Number) of Queue;
 
    type Atomic_Weight is range 0 .. 2 ** 63 - 1 with Size => 64, Atomic;
-   --  Not derived from Total_Weight: programs of Ada 2012 could not instantiate this package.
+   --  Not derived from Total_Weight, because Ada 2012 programs could then not instantiate this
+   --  package
 
    type Order is limited record
       Queues       : Queue_List;

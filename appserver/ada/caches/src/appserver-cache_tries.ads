@@ -36,7 +36,7 @@ package Appserver.Cache_Tries is
    --  the key.
 
    function Has (Self : Map; Node : not null Tables.Node_Access) return Boolean;
-   --  Returns True if the map contains this node. Does not compare keys.
+   --  Returns True if the map contains Node. Does not compare keys.
 
    procedure Put
      (Self     : Map;

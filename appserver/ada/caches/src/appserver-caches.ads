@@ -301,8 +301,8 @@ private
         (Hash  : Ada.Containers.Hash_Type;
          After : Load_Number;
          Other : in out Load_References.Reference);
-      --  Sets Other to the first load with this hash and a number greater than After; leaves it
-      --  null if there is none
+      --  Sets Other to the first load whose key has the hash Hash and whose number is greater than
+      --  After; leaves Other null if there is none
 
       function Latest return Load_Number;
       --  Returns the number of the latest load
@@ -441,13 +441,13 @@ private
       --  The load whose result is put; null for any other write. If the load is outdated, the node
       --  is not put. If the key already has an entry, only a refresh puts the node.
       Lacking : Ada.Containers.Hash_Type := 0;
+      --  The number of buckets to allocate
       Larger  : Tables.Buckets_Access := null;
-      --  The number of buckets to allocate (Lacking), and the allocated array until it is in the
-      --  table (Larger)
+      --  The allocated array of buckets; null once the array is in the table
       Lacking_Ghosts : Natural := 0;
+      --  The size of the array of evicted keys to allocate
       Ghosts         : Tables.Ghosts_Access := null;
-      --  The size of the array of evicted keys to allocate (Lacking_Ghosts), and the allocated
-      --  array until it is in the table (Ghosts)
+      --  The allocated array of evicted keys; null once the array is in the table
       Is_Replacement : Boolean := False;
       --  True if the existing node is removed because the new node is too heavy to store
       Removed : Tables.Garbage;

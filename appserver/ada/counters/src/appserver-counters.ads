@@ -24,7 +24,8 @@ package Appserver.Counters with Pure is
 
    type Counter is limited interface;
    --  A counter, which is initially zero. Any task may call the subprograms of a counter at any
-   --  time. Only the counters in Locked can block a task, until their lock is free.
+   --  time. Only the counters in the package Counters.Locked can block a task, until their lock is
+   --  free.
 
    procedure Increment (Self : in out Counter) is abstract;
    --  Adds 1.

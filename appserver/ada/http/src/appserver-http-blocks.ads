@@ -31,7 +31,7 @@ private package Appserver.HTTP.Blocks is
 
    procedure Take (Self : in out Pool; From : in out Chain; Bytes : out String)
      with Pre => Bytes'Length = Length (From), Post => Length (From) = 0;
-   --  Removes all bytes and frees the chain's blocks
+   --  Copies all bytes to Bytes, removes them from the chain, and frees the chain's blocks
 
    procedure Drop (Self : in out Pool; From : in out Chain)
      with Post => Length (From) = 0;

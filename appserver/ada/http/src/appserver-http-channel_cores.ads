@@ -31,7 +31,8 @@ private package Appserver.HTTP.Channel_Cores is
       Used_By       : Protocol;
       Content_First : Positive := 1;
       Content_Last  : Natural  := 0;
-      --  The range of an event without chunk framing, for clients that use HTTP/1.0
+      --  Bytes (Content_First .. Content_Last) is the event without chunk framing, for clients that
+      --  use HTTP/1.0
       Bytes         : String (1 .. Length);
    end record;
 
@@ -99,21 +100,22 @@ private package Appserver.HTTP.Channel_Cores is
       Keep_Alive  : Byte_Count := 0;
       Max_Silence : Byte_Count := 0;
       Max_Idle    : Byte_Count := 0;
-      --  Times in milliseconds; 0 if there is no limit
+      --  Keep_Alive, Max_Silence and Max_Idle are in milliseconds; 0 if there is no limit
       Awaits_End  : Boolean := False;
       --  True if everything was sent, and the client has to confirm the end
       Pinged_At   : Byte_Count := 0;
       Heard_At    : Byte_Count := 0;
       Sent_At     : Byte_Count := 0;
       Used_At     : Byte_Count := 0;
-      --  The loop's time of the latest ping, input, output and message
+      --  Pinged_At, Heard_At, Sent_At and Used_At are the loop's times of the latest ping, the
+      --  latest input, the latest output, and the latest message
       Opened_At   : Byte_Count := 0;
-      --  The time in nanoseconds of the request, if there is a log
+      --  The time of the request, in nanoseconds; set only if there is a log
       Content     : Byte_Count := 0;
       --  The number of content bytes that were sent
       Client      : IP_Addresses.Address := IP_Addresses.No_Address;
       Header      : Blocks.Chain := Blocks.Empty;
-      --  The header of the request, if there is a log
+      --  The header of the request; set only if there is a log
    end record;
 
    overriding procedure Abandon (Self : not null access Core);
@@ -163,7 +165,7 @@ private package Appserver.HTTP.Channel_Cores is
    procedure Call_Open (Self : not null access Core) is abstract;
    procedure Call_Message (Self : not null access Core; Message : String) is abstract;
    procedure Call_Close (Self : not null access Core) is abstract;
-   --  Call the program. Exceptions are propagated.
+   --  Call the program's callbacks, and propagate their exceptions
 
    procedure End_Session (Self : in out Core) is abstract;
    --  Releases the program's object. The last call, which does not propagate exceptions.
@@ -171,19 +173,19 @@ private package Appserver.HTTP.Channel_Cores is
    type Ending is (Normal, Going_Away, Failed_Callback, Too_Slow, No_Memory);
 
    procedure Finish (Self : in out Core; Reason : Ending) is abstract;
-   --  Ends the channel in the way of its protocol; calls Close
+   --  Ends the channel as its protocol requires, and calls Close
 
    procedure Send_Keep_Alive (Self : in out Core) is abstract;
 
    function Awaits_Client (Self : Core) return Boolean is abstract;
    --  Returns True if the client has to confirm the end of the channel that has just been sent
 
-   ---------------
-   -- For loops --
-   ---------------
+   -----------------
+   -- Event loops --
+   -----------------
 
    procedure Open (Self : in out Ready_List; Event : Descriptor);
-   --  Event is signaled when a core is put on the list
+   --  Prepares the list. Event is signaled when a core is put on the list.
 
    function Has_Some (Self : Ready_List) return Boolean with Inline;
 
@@ -195,11 +197,12 @@ private package Appserver.HTTP.Channel_Cores is
    --  Connects a channel with its loop
 
    procedure Detach (Self : not null Core_Reference);
-   --  Disconnects a channel from its loop, discards its queue, and puts it on the list. The list
-   --  takes the caller's reference.
+   --  Disconnects a channel from its loop, discards the channel's queue, and puts the channel on
+   --  the loop's list. The list takes the caller's reference.
 
    procedure Begin_Work (Self : in out Core'Class);
-   --  Until Get_Output or Drop_Output finds the queue empty, Send does not wake the loop
+   --  Records that the loop is working on the channel: Send does not wake the loop until Get_Output
+   --  or Drop_Output finds the queue empty
 
    procedure Get_Output (Self : in out Core'Class; Into : in out String; Last : out Natural);
    --  Copies as many bytes of the queue as fit, without removing them

@@ -22,7 +22,7 @@ package Appserver.HTTP.Channels.Events is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    Event_Stream : aliased constant String := "text/event-stream";
-   --  The media type
+   --  The media type of event streams
 
    function Open
      (Request : HTTP.Request;
@@ -84,15 +84,15 @@ package Appserver.HTTP.Channels.Events is
    --  Sends an event to one client.
    --  @param Stream the channel
    --  @param Data the data, as in Event
-   --  @param Result the result
+   --  @param Result set to Queued, Full or Closed
    --  @param Name the type of the event
    --  @param ID the ID
    --  @exception Storage_Error there is not enough memory
 
    procedure Close (Stream : Channel)
      with Pre => not Stream.Is_Null or else raise Misuse_Error with "the channel is null";
-   --  Ends the stream after the messages that wait. The client connects again, unless its request
-   --  then gets 204.
+   --  Ends the stream once the queued messages have been sent. The client connects again, and stops
+   --  doing so only if the response to its new request is 204.
    --  @param Stream the channel
 
 end Appserver.HTTP.Channels.Events;

@@ -49,7 +49,7 @@ package Appserver.HTTP.Channels.WebSockets is
    function Can_Be_Sent (Code : Close_Code) return Boolean is
      (Code in 1_000 .. 1_003 | 1_007 .. 1_014 | 3_000 .. 4_999);
    --  @param Code a code
-   --  @return True if a program may close a connection with this code (RFC 6455, 7.4)
+   --  @return True if a program may close a connection with Code (RFC 6455, 7.4)
 
    type Session is limited interface;
    --  The program's side of a connection. An object may serve one connection or many. The
@@ -79,9 +79,9 @@ package Appserver.HTTP.Channels.WebSockets is
    --  @param Reason the client's reason in UTF-8; usually empty
 
    procedure Close (Self : not null access Session) is null;
-   --  Releases the session. Always the last call for a connection, even if the connection was never
-   --  opened, and the server no longer refers to the session, so Close may free it. Close must not
-   --  block. Exceptions are ignored.
+   --  Releases the session. This is always the last call for a connection, even if the connection
+   --  was never opened. The server no longer refers to the session, so Close may free it. Close
+   --  must not block. Exceptions are ignored.
    --  @param Self the session
 
    type Session_Reference is access all Session'Class;
@@ -97,7 +97,7 @@ package Appserver.HTTP.Channels.WebSockets is
       Protocols : String := "";
       Options   : Settings := Default_Settings) return Response;
    --  Checks the handshake, and returns the response that opens a connection. Otherwise closes the
-   --  session, and returns 405 for other methods than GET, 426 for a request that is not a
+   --  session, and returns 405 for methods other than GET, 426 for a request that is not a
    --  handshake of version 13, 400 for an invalid handshake, or 403 for an origin that is not
    --  allowed. A page of another site could otherwise open a connection with the user's cookies,
    --  and read the responses. If all channels of the server are in use, the server responds with
@@ -105,10 +105,10 @@ package Appserver.HTTP.Channels.WebSockets is
    --  @param Request the request; its builder must not have content
    --  @param Session the session, which must exist until its Close is called
    --  @param Origins the allowed origins of pages, separated by spaces, such as
-   --  "https://shop.example"; "*" allows all. Requests without an origin, which browsers never
-   --  send, and from pages of the same host are always allowed.
-   --  @param Protocols the subprotocols of the program, separated by spaces, the preferred first.
-   --  The connection uses the first that the client offers.
+   --  "https://shop.example"; "*" allows all. Always allowed are requests from pages of the same
+   --  host, and requests without an origin, which browsers never send.
+   --  @param Protocols the subprotocols of the program, separated by spaces, in order of
+   --  preference. The connection uses the first subprotocol in this list that the client offers.
    --  @param Options the limits of the channel
    --  @return the response
 
@@ -145,7 +145,7 @@ package Appserver.HTTP.Channels.WebSockets is
    --  @param Socket the connection
    --  @param Message the message
    --  @param Kind the kind of the message
-   --  @param Result the result
+   --  @param Result set to Queued, Full or Closed
    --  @exception Storage_Error there is not enough memory
 
    Max_Reason_Length : constant := 123;
@@ -159,7 +159,8 @@ package Appserver.HTTP.Channels.WebSockets is
                   and then Is_UTF_8 (Reason))
                  or else raise Misuse_Error with
                    "the channel is null, or the code or the reason is invalid";
-   --  Closes a connection after the messages that wait. Has no effect if it is closed already.
+   --  Closes a connection once the queued messages have been sent. Has no effect if the connection
+   --  is already closed.
    --  @param Socket the connection
    --  @param Code the code
    --  @param Reason the reason in UTF-8

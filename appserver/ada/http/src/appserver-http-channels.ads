@@ -35,9 +35,9 @@ package Appserver.HTTP.Channels is
    type Settings is record
       Queue      : Positive := 131_072;
       --  The maximum number of bytes that wait for a client. An empty queue accepts a message of
-      --  any length. A program that replies to each WebSocket message with a message of the same
-      --  length never exceeds the default with a server's default limits, since a channel whose
-      --  client does not read is not read from either.
+      --  any length. While a client does not read, the server does not read from its channel
+      --  either. So with this default and the server's default limits, a program that replies to
+      --  each WebSocket message with a message of the same length never fills the queue.
       When_Full  : Full_Policy := Report;
       --  The behavior if the queue has no room for a message. Report: the message is not sent, and
       --  the result is Full. Disconnect: the connection is reset, and the result is Closed. A
@@ -121,7 +121,7 @@ package Appserver.HTTP.Channels is
    --  runs, messages to this channel wait until it returns.
    --  @param Self the channel
    --  @param Item the message
-   --  @param Result the result
+   --  @param Result set to Queued, Full or Closed
    --  @exception Misuse_Error the message is for the other kind of channel
    --  @exception Storage_Error there is not enough memory
 
@@ -210,7 +210,7 @@ private
    -- For the protocols --
    -----------------------
 
-   --  In a package, so that the functions are not primitive
+   --  These functions are in a package, so that they are not primitive operations of the types
 
    package Protocols is
 
@@ -218,7 +218,7 @@ private
       --  Copies the settings
 
       function Handle (Core : not null Channel_Cores.Core_Reference) return Channel;
-      --  Returns another handle
+      --  Returns another handle of the channel
 
       function Adopted (Core : not null Channel_Cores.Core_Reference) return Channel;
       function Adopted (Bytes : not null Channel_Cores.Message_Reference) return Message;

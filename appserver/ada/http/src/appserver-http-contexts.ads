@@ -45,8 +45,9 @@ private package Appserver.HTTP.Contexts is
       Request : HTTP.Request (Request_Capacity, Builder);
       Tail    : Contexts.Tail;
       Status  : Status_Number := OK;
+      --  The status of the latest response
       Length  : Byte_Count := 0;
-      --  The status and the content length of the latest response
+      --  The content length of the latest response, in bytes
       First   : Positive := 1;
       Last    : Natural  := 0;
       Output  : String (1 .. Output_Capacity);
@@ -121,18 +122,18 @@ private package Appserver.HTTP.Contexts is
    --  the source. Sets Is_Cut to True if the source failed, so the connection must be closed.
 
    Max_Record_Length : constant := 16_384;
-   --  The maximum length of a record of TLS, in bytes
+   --  The maximum length of a TLS record, in bytes
 
    procedure Put_File_Piece (Self : in out Context; Is_Cut : out Boolean)
      with Pre => Self.Tail.File /= No_File;
-   --  Appends bytes from the file of the tail, so that there are at most Max_Record_Length bytes to
-   --  send if possible. Clears the tail at the end of the section. Sets Is_Cut to True if the file
-   --  ends before.
+   --  Reads bytes from the file of the tail once, and appends them to Output. Appends no bytes
+   --  beyond a total of Max_Record_Length bytes to send. Clears the tail at the end of the section.
+   --  Sets Is_Cut to True if the file ends before the end of the section.
 
    procedure Put_Server_Response
      (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean)
      with Pre => Has_Room (Self);
-   --  Appends the response to a request OPTIONS *, which asks for the server's methods
+   --  Appends the response to an OPTIONS * request, which asks for the server's methods
 
    function Refusal (Status : Status_Code; Date : Dates.Date_Text) return String;
    --  Returns the response to an invalid or rejected request

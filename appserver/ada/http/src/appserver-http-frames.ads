@@ -56,9 +56,9 @@ private package Appserver.HTTP.Frames is
       Written : in out Natural;
       Result  : out Event)
      with Pre => Written < Next and then Last <= Bytes'Last;
-   --  Reads Bytes (Next .. Last) until something is complete. Unmasked content of a message is
-   --  moved to the bytes after Written. Max is the maximum length of a message. After Has_Failed,
-   --  Close_Code is the code to send.
+   --  Reads Bytes (Next .. Last) until a message or a control frame is complete. Unmasked content
+   --  of a message is moved to the bytes after Written. Max is the maximum length of a message.
+   --  After Has_Failed, Close_Code is the code to send.
 
    function Is_Text (Self : Parser) return Boolean;
    --  Returns True if the latest message is text

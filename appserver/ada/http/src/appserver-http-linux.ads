@@ -63,7 +63,7 @@ private package Appserver.HTTP.Linux is
 
    procedure Ignore_New_Connections (Listener : Descriptor);
    --  Makes the kernel ignore new connection requests, which clients send again a second later. The
-   --  caller must still accept the connections that are being established at this time.
+   --  caller must still accept the connections that are already being established.
 
    procedure Receive
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)

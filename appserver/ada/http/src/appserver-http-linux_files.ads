@@ -10,7 +10,7 @@ with Interfaces;
 private package Appserver.HTTP.Linux_Files is
 
    type Failure is (None, Missing, Out_Of_Resources);
-   --  The reason why a file cannot be opened. Missing: the file does not exist, or the process has
+   --  The reason that a file cannot be opened. Missing: the file does not exist, or the process has
    --  no permission to open it. Out_Of_Resources: the system has no descriptors or no memory.
 
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure);
@@ -43,7 +43,7 @@ private package Appserver.HTTP.Linux_Files is
       Device : Interfaces.Unsigned_64 := 0;
       Inode  : Interfaces.Unsigned_64 := 0;
    end record;
-   --  Identifies a file of the running system
+   --  The numbers that distinguish a file from every other existing file
 
    type Path_Kind is (Nothing, Socket, Other);
 

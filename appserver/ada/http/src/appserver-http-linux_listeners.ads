@@ -35,7 +35,7 @@ private package Appserver.HTTP.Linux_Listeners is
    --  Returns the number of descriptors that were passed to this process
 
    function Passed_Index (Name : String) return Natural;
-   --  Returns the index of the first descriptor with this name, from 1; 0 if there is none
+   --  Returns the index of the first descriptor with the name Name, from 1; 0 if there is none
 
    type Socket_Family is (TCP_Family, Unix_Family, Other_Family);
 

@@ -185,11 +185,11 @@ private package Appserver.HTTP.Linux_Values is
    RLIMIT_NOFILE : constant int
      with Import, Convention => C, External_Name => "appserver_http_RLIMIT_NOFILE";
 
-   --  The size of struct epoll_event, and the offset of its component data, in words of 32 bits
-
    Event_Words : constant Unsigned_32
      with Import, Convention => C, External_Name => "appserver_http_event_words";
+   --  The size of struct epoll_event, in words of 32 bits
    Event_Key : constant Unsigned_32
      with Import, Convention => C, External_Name => "appserver_http_event_key";
+   --  The offset of the member data in struct epoll_event, in words of 32 bits
 
 end Appserver.HTTP.Linux_Values;

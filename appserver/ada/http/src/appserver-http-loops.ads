@@ -188,7 +188,7 @@ private
       --  True if the session must send before it can receive, or receive before it can send
       Socket         : Descriptor;
       Next           : Slot_Count;
-      --  The next free slot. Here, it needs no padding.
+      --  The next free slot. It is declared at this position because it needs no padding here.
       Session        : Transports.Session_Reference;
       --  The session of the listener's transport; null if the connection is not encrypted
       Client         : IP_Addresses.Address;
@@ -198,8 +198,9 @@ private
       Since          : Byte_Count;
       --  The time at which the server began to wait for the client
       Due            : Byte_Count;
-      --  The time by which a client at the crowded rate would have transferred the same bytes.
-      --  After this time, the server may close the connection to make room for other clients.
+      --  The time by which a client that transfers data at Crowded_Rate would have transferred the
+      --  same bytes. After this time, the server may close the connection to make room for other
+      --  clients.
       Unsent         : Byte_Count;
       --  The number of unacknowledged bytes at the last query of the socket, plus the number of
       --  bytes sent since then
@@ -212,7 +213,7 @@ private
       --  The header of the request whose content is passed to the receiver
       Output         : Blocks.Chain;
       Channel        : Channel_Cores.Core_Reference;
-      --  The channel that the connection has become; null if it has not
+      --  The channel that the connection has become; null if the response opened no channel
       Tail           : Contexts.Tail;
    end record;
 
@@ -222,8 +223,8 @@ private
    pragma Warnings (Off, "component of * padded by * bits");
    type Connection_Array is array (Slot_Index range <>) of Connection
      with Suppress_Initialization, Component_Size => 2_048;
-   --  The size is a power of two, so that an index, and the offset of a component behind the array,
-   --  need fewer instructions
+   --  The size is a power of two, so that the address of an element, and the address of a component
+   --  after the array, need fewer instructions
    pragma Warnings (On, "component of * padded by * bits");
 
    type Flag_List is array (Positive range <>) of Boolean;

@@ -93,8 +93,8 @@ package Appserver.HTTP.Parsing is
 
    function Streamed_Last (Self : Request) return Natural;
    function Streamed (Self : Request) return String;
-   --  Return the index of the last byte of the streamed content, and the content itself, which is
-   --  Self.Bytes (1 .. Streamed_Last)
+   --  Streamed_Last returns the index of the last byte of the streamed content. Streamed returns
+   --  the content, which is Self.Bytes (1 .. Streamed_Last).
 
    procedure Drop_Streamed (Self : in out Request);
    --  Removes the streamed content

@@ -187,9 +187,9 @@ package Appserver.HTTP.REST is
                    "the method cannot have routes, or the pattern is too long";
    --  Creates a route whose responses are documents.
    --  @param Method the method
-   --  @param Pattern a path. Each segment is a text, which must be equal to the decoded segment, or
-   --  "{name}", which matches any segment that is not empty. The last segment may be "{name...}",
-   --  which matches the rest of the path. A text takes precedence over a name.
+   --  @param Pattern a path. Each segment is literal text, which must be equal to the decoded
+   --  segment, or "{name}", which matches any segment that is not empty. The last segment may be
+   --  "{name...}", which matches the rest of the path. Literal text takes precedence over a name.
    --  @param Handle the handler
    --  @return the route
 
@@ -324,8 +324,9 @@ private
    -- Services --
    --------------
 
-   --  A tree of segments. The children of a node are a linked list of texts, then a name, and then
-   --  a node that matches the rest of a path. A path follows the first child that leads to a route.
+   --  A tree of segments. The children of a node are a linked list of nodes with literal text, then
+   --  a node with a name, and then a node that matches the rest of a path. A path follows the first
+   --  child that leads to a route.
 
    type Segment_Kind is (Literal, One_Segment, All_Segments);
 

@@ -51,8 +51,8 @@ package Appserver.HTTP.Server is
       --  does not read. Memory that was never used is not resident.
       Handler_Stack    : Positive := 262_144;
       --  The stack size of each task in bytes. If the stack overflows in a handler, the response is
-      --  500, if the handler was compiled with -fstack-check, like this library, or if none of its
-      --  stack frames is larger than 1 MiB.
+      --  500, provided that the handler was compiled with -fstack-check, as this library is, or
+      --  that none of its stack frames is larger than 1 MiB.
       Times            : Time_Limits;
       Report           : Exception_Report := Report_On_Standard_Error'Access;
       --  The procedure that receives the exceptions of handlers; may be null

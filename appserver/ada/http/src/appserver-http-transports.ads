@@ -41,8 +41,8 @@ package Appserver.HTTP.Transports is
    --  Receives and decrypts bytes.
    --  @param Self the session
    --  @param Into receives the bytes
-   --  @param Count the number of bytes; 0 unless Result is Done
-   --  @param Result the result
+   --  @param Count the number of received bytes; 0 unless Result is Done
+   --  @param Result Done if bytes were received; otherwise the reason that none were received
 
    function Has_Pending (Self : Session) return Boolean is abstract;
    --  Checks for bytes that no event of the socket announces.

@@ -66,7 +66,7 @@ package Appserver.HTTP.TLS is
       Min_Version     : Protocol_Version := TLS_1_2;
       Ticket_Lifetime : Positive := 7_200;
       --  The time in seconds for which a client can resume a session. The keys that encrypt session
-      --  tickets are replaced after this time, and accepted for the same time again.
+      --  tickets are replaced after this time, and are then still accepted for the same time.
       Report          : Warning_Report := Warn_On_Standard_Error'Access;
       --  The procedure that receives warnings; may be null
    end record;
@@ -239,7 +239,8 @@ private
 
       procedure Find
         (Now : Byte_Count; Name : Bytes; Key : out Ticket_Key; Is_Current : out Boolean);
-      --  Returns the key with this name. Key.Is_Set is False if there is none, or if it is too old.
+      --  Returns the key with the name Name. Key.Is_Set is False if there is no such key, or if it
+      --  is too old.
 
    private
       Lifetime          : Byte_Count := 7_200_000;

@@ -113,7 +113,7 @@ private package Appserver.HTTP.TLS_Library is
      with Import, Convention => C, External_Name => "appserver_http_tls_http_request";
    Proxy_Request : constant unsigned_long
      with Import, Convention => C, External_Name => "appserver_http_tls_proxy_request";
-   --  The errors of a client that does not encrypt
+   --  The OpenSSL error codes for a client that sends an HTTP request without encryption
 
    ---------------
    -- libcrypto --

@@ -206,8 +206,8 @@ private
 
    --  A connection to a server. Target and Id are stored for Cancel; Id is the server's ID of the
    --  connection. Streams is True while the server still has rows of a statement to send. Left
-   --  contains the statements that were closed during that time: to release a statement while rows
-   --  are being sent would discard the rows.
+   --  contains the statements that were closed during that time: releasing a statement while the
+   --  server sends rows would discard the rows.
 
    type Connection is new SQL.Connection with record
       Handle   : MariaDB_Library.Connection_Handle := MariaDB_Library.No_Connection;

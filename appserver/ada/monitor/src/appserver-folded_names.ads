@@ -58,7 +58,7 @@ package Appserver.Folded_Names with Preelaborate is
 
    function Hash (Text : String) return Interfaces.Unsigned_64;
    --  @param Text a text
-   --  @return the hash of the text, which is equal to the Hash of a Page_Name with this text
+   --  @return the hash of the text, which is equal to the Hash of a Page_Name with the same text
 
 private
 

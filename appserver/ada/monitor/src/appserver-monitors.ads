@@ -245,7 +245,7 @@ private
 
    type Page (Hour_Count, Max_Queries, Stripes : Natural) is limited record
       Next_Look   : aliased Word := 0;
-      --  The time of Clock for the next check whether a new hour has begun
+      --  The time, as returned by Clock, of the next check of whether a new hour has begun
       Threshold   : aliased Word := 0;
       --  The time in nanoseconds above which a request becomes an example
       Is_Turning  : aliased Word := 0;
@@ -348,6 +348,6 @@ private
    --  Calls Visit with each page that has recorded a request
 
    function Name_Of (Self : Monitor; Number : Query_Number) return String;
-   --  Returns the name of a query
+   --  Returns the name of the query with the number Number; "(other)" for 0
 
 end Appserver.Monitors;

@@ -176,8 +176,8 @@ package Appserver.Pools is
       Open         : Natural;
       Waiting      : Natural;
       Leases       : Interfaces.Unsigned_64;
-      --  The total number of leases, including that of Start. Leases and all following components
-      --  are totals since the pool was created.
+      --  The number of leases, including the lease that Start takes. Leases and all following
+      --  components cover the time since the pool was created.
       Waits        : Interfaces.Unsigned_64;
       --  The number of calls to Get that found no idle resource
       Timeouts     : Interfaces.Unsigned_64;

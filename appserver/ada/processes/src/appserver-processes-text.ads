@@ -26,7 +26,7 @@ package Appserver.Processes.Text is
       Timeout : Duration := Forever)
      with Pre => To.Has_Input
                  or else raise Misuse_Error with "the input is not a pipe, or is closed";
-   --  Writes a text.
+   --  Writes text.
    --  @param To the process
    --  @param Item the text
    --  @param As the encoding
@@ -70,7 +70,7 @@ package Appserver.Processes.Text is
    --  @exception Encoding_Error the bytes are not valid in the encoding
 
    function Encoded (Item : Wide_Wide_String; As : Encoding) return String;
-   --  Encodes a text.
+   --  Encodes text.
    --  @param Item the text
    --  @param As the encoding
    --  @return the bytes
@@ -84,7 +84,7 @@ package Appserver.Processes.Text is
 
    function Has_Element (Position : Cursor) return Boolean;
    --  @param Position a position
-   --  @return True if there is a line at this position
+   --  @return True if there is a line at Position
 
    package Line_Iterators is new Ada.Iterator_Interfaces (Cursor, Has_Element);
 

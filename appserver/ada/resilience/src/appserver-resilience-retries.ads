@@ -43,7 +43,7 @@ package Appserver.Resilience.Retries is
       --  The maximum number of attempts per call, including the first: n attempts are n - 1 retries
       Deadline   : Pause              := 30.0;
       --  The time in seconds since the start of the call after which no retry starts. An attempt
-      --  that is running at this time continues.
+      --  that is running at the deadline continues.
       Bounds     : Resilience.Backoff := (Initial => 0.050, Max => 1.0);
       Idempotent : Boolean            := False;
       --  True if running an operation twice has the same effect as running it once. If False, an

@@ -103,8 +103,8 @@ package Appserver.Resilience is
       Cancelled : Boolean := False;
    end Cancellation;
 
-   --  The defaults of guards for time and random numbers. Tests replace them, so that they do not
-   --  have to wait.
+   --  The subprograms that guards use by default for time and random numbers. Tests replace them,
+   --  so that the tests do not have to wait.
 
    function Clock return Ada.Real_Time.Time renames Ada.Real_Time.Clock;
 

@@ -75,7 +75,7 @@ private package Appserver.Retry.Calls is
    --  Records that the transaction was committed or, if Is_Known is False, may have been committed
 
    procedure Check_Parts (Self : Attempt_Scope);
-   --  If a nested call in the transaction has failed, raises the exception of its first fault
+   --  If nested calls in the transaction have failed, raises the exception of the first such call
    --  again, since the database may have ended the transaction
 
    procedure Note_Part
@@ -88,9 +88,9 @@ private
      new Ada.Finalization.Limited_Controlled with record
       Outer       : Scope_Access := null;
       Lost_Before : SQL.Integer_64 := 0;
+      --  The value of SQL.Lost_Connections when the transaction began
       Lost_Inside : SQL.Integer_64 := 0;
-      --  The values of SQL.Lost_Connections and of the call's Lost_Inside when the transaction
-      --  began
+      --  The value of the call's Lost_Inside when the transaction began
       Part_Failed : Boolean := False;
       Failure     : Ada.Exceptions.Exception_Occurrence;
    end record;

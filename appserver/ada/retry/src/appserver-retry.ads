@@ -132,7 +132,7 @@ package Appserver.Retry is
       --  is unknown whether an attempt took effect.
       Deadline   : Pause        := 30.0;
       --  The time in seconds since the start of the call after which no retry starts. An attempt
-      --  that is running at this time continues.
+      --  that is running at the deadline continues.
       Backoffs   : Backoff_List := Default_Backoffs;
       Retried    : Fault_Set    := [others => True];
       --  The faults that are retried

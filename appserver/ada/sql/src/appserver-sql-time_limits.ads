@@ -49,8 +49,8 @@ private package Appserver.SQL.Time_Limits is
    --  expires, the connection is lost.
 
    type Suspension (Of_Work : not null access Operation) is limited private;
-   --  Suspends the operation's time limit while application code runs during an operation. At the
-   --  end of the scope, the time limit starts again.
+   --  An object that suspends the time limit of Of_Work until the end of its scope, while
+   --  application code runs. At the end of the scope, the time limit starts again.
 
    function Limit_Of (On : Connection'Class) return Duration;
    --  Returns the connection's Wait_Limit, or the remaining time of the task's retried call if this
