@@ -24,14 +24,14 @@ pub const INTERRUPTED: u8 = 130;
 
 /// An exit code with a message for standard error.
 pub struct Exit {
-    /// The exit code.
+    /// The exit code, such as [`FAILED`].
     pub code: u8,
-    /// The problem and its solution.
+    /// The message: the problem, and how to solve it.
     pub message: String,
 }
 
 impl Exit {
-    /// Creates an exit with this code.
+    /// Creates an exit with the given code and message.
     pub fn new(code: u8, message: impl ToString) -> Exit {
         Exit {
             code,

@@ -50,7 +50,7 @@ fn states<'p>(plan: &Plan, fixture: &'p Fixture) -> Vec<&'p FixtureState> {
 
 impl Fixtures<'_> {
     /// Builds the plan without the points whose fixture state this machine does not support, and
-    /// reports their values on standard error.
+    /// reports the excluded values on standard error.
     ///
     /// The default baseline is the subject whose states the machine already has.
     ///
@@ -94,7 +94,8 @@ impl Fixtures<'_> {
         hashes.collect()
     }
 
-    /// Returns a failure for each subject whose state cannot be set. The fixtures must be built.
+    /// Returns a failure for each subject whose state cannot be set. The fixtures must already be
+    /// built.
     ///
     /// # Errors
     /// Returns an error if a fixture fails.

@@ -34,7 +34,7 @@ pub fn exit_code(document: &Document) -> ExitCode {
     exit_code_of(document, std::io::stdout().is_terminal())
 }
 
-/// Does the same as [`exit_code`], for a document that was written according to output options.
+/// Does the same as [`exit_code`], for a document that was displayed according to `display`.
 pub fn exit_code_displayed(document: &Document, display: &DisplayArgs) -> ExitCode {
     let on_screen = display.output.is_none() && display.format == format::terminal::FORMAT;
     exit_code_of(document, on_screen && std::io::stdout().is_terminal())

@@ -34,7 +34,8 @@ pub fn deliver(commands: &str, summary: &str) -> Result<(), Exit> {
     write_stdout(text.as_bytes())
 }
 
-/// Returns a random token, so that the author of a log cannot know it in advance.
+/// Returns a random token. Because nobody can predict it, text in the report cannot end the section
+/// in which GitHub ignores commands.
 fn stop_token() -> String {
     let random = || RandomState::new().hash_one(std::process::id());
     format!("benchlab-{:016x}{:016x}", random(), random())

@@ -72,7 +72,8 @@ pub fn measure<'a>(
     }
 }
 
-/// Returns the exit code for the reason why a run ended.
+/// Returns the exit code for the way in which a run ended, or an error if nothing is left to
+/// compare.
 pub fn exit_code(ending: Ending) -> Result<ExitCode, Exit> {
     match ending {
         Ending::Failed => Err(Exit::failed(
@@ -97,7 +98,7 @@ pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
 pub const CORES: usize = 2;
 
 /// Inspects the host, reports conditions that make it unfit for measuring on `cores` cores, and
-/// returns it.
+/// returns the facts about the host.
 ///
 /// # Errors
 /// Returns an error if the host is unfit and `strict` is set.

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Options for agents that do the work.
+/// Options for agents, which do the command's work on this machine or on other hosts.
 #[derive(Args, Default)]
 pub struct AgentPlacement {
     /// Hosts for agents, which do the work: local:4 (four on this machine), ssh:HOST,HOST, netns:NAME,NAME
@@ -44,8 +44,8 @@ impl NamedLauncher {
     }
 }
 
-/// Parses the launcher in a run file. In the message, `agents` names what it launches, and `work` the
-/// run.
+/// Parses the launcher in a run file. In the error message, `agents` is the noun for the launched
+/// agents, and `work` is the noun for the run.
 ///
 /// # Errors
 /// Returns an error if this version does not know the launcher.

@@ -9,7 +9,7 @@ struct Habit {
     verb: &'static str,
     /// The spellings of the option.
     options: &'static [&'static str],
-    /// Advice: the equivalent option of benchlab, or the reason why no option is needed.
+    /// Advice: the equivalent option of benchlab, or the reason no option is needed.
     instead: &'static str,
 }
 

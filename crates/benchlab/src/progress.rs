@@ -42,7 +42,7 @@ pub struct Building {
 }
 
 impl Building {
-    /// Creates a bar for this number of builds.
+    /// Creates a bar for the given number of builds.
     pub fn new(builds: usize) -> Building {
         let bar = ProgressBar::with_draw_target(
             Some(builds as u64),
@@ -60,7 +60,7 @@ impl Building {
         }
     }
 
-    /// Shows a step.
+    /// Shows that a build has started or finished.
     pub fn step(&self, step: BuildStep) {
         let mut under_way = self.under_way.lock().expect("showing does not panic");
         match step {
@@ -103,7 +103,7 @@ pub struct Follower<'a> {
     _group: Group,
 }
 
-/// The result so far, as lines for a terminal.
+/// The state of the display of the result so far, and the time that computing the result takes.
 #[derive(Default)]
 struct SoFar {
     /// The time that the last computation of the result took.
@@ -139,7 +139,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Shows a step.
+    /// Updates the display for a step of the run.
     pub fn step(&mut self, progress: Progress) {
         match progress {
             Progress::Pilot {

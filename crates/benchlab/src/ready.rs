@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// Builds subjects or fixtures.
 ///
-/// Returns the SHA-256 of each program's sources, or the reason why the program cannot run, in the
+/// Returns the SHA-256 of each program's sources, or the reason the program cannot run, in the
 /// given order. Services of the `external` kinds run on the user's own servers and need no local
 /// installation.
 pub fn build_programs(

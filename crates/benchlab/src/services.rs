@@ -118,8 +118,8 @@ fn begin(
 
 /// Converts an error to an exit.
 ///
-/// Errors that the user must fix exit with the code for an invalid command, all others with the
-/// code for a failed run.
+/// Errors that the user must fix get the code for an invalid command, an interruption gets the code
+/// for Ctrl-C, and all other errors get the code for a failed run.
 fn service_exit(error: ServiceError) -> Exit {
     match error {
         ServiceError::Interrupted => Exit::interrupted("stopped before anything was measured"),

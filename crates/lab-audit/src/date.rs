@@ -10,11 +10,11 @@ use serde_json::Value as Json;
 pub struct Clock {
     /// The time in seconds since 1970.
     pub at_s: f64,
-    /// The reason why the time is uncertain, or `None` if it is known.
+    /// The reason the time is uncertain, or `None` if it is known.
     pub doubt: Option<ClockDoubt>,
 }
 
-/// The reason why the time of a response is uncertain.
+/// The reason the time of a response is uncertain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockDoubt {
     /// The time has no zone and was read as UTC.
@@ -40,7 +40,7 @@ impl From<f64> for Clock {
 }
 
 impl Clock {
-    /// The clock of a response whose time is unknown.
+    /// Creates the clock of a response whose time is unknown.
     pub fn unknown() -> Clock {
         Clock {
             at_s: now(),
@@ -48,7 +48,8 @@ impl Clock {
         }
     }
 
-    /// Returns true if an expiry, in seconds since 1970, is certainly not after this time.
+    /// Returns true if an expiry is certainly not after the clock's time. `expiry_s` is in seconds
+    /// since 1970.
     pub fn is_past(self, expiry_s: f64) -> bool {
         match self.doubt {
             None => expiry_s <= self.at_s,
@@ -61,7 +62,8 @@ impl Clock {
 }
 
 impl ClockDoubt {
-    /// Returns the shortest time that a cookie can live, given its lifetime by an uncertain clock.
+    /// Returns the shortest possible lifetime of a cookie, in seconds. `lifetime_s` is its lifetime
+    /// according to an uncertain clock.
     pub fn min_lifetime_s(self, lifetime_s: f64) -> f64 {
         match self {
             ClockDoubt::NoZone | ClockDoubt::ExpiryWithoutZone => lifetime_s - MAX_ZONE_S,
@@ -75,7 +77,7 @@ impl ClockDoubt {
 /// A time in a file that a browser recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordedTime {
-    /// The time.
+    /// The time, and the reason it is uncertain, if any.
     pub clock: Clock,
     /// True if the time is a number, whose unit was determined by its size.
     pub is_number: bool,

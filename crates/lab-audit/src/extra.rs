@@ -4,7 +4,8 @@
 use crate::value::AuditObject;
 use lab_model::audit::{EvidenceBars, EvidenceTable};
 
-/// The parts that measured disks (`--measure`) and watched directories (`--watch`) add to an audit.
+/// The parts that `--measure` (the speed of disks) and `--watch` (the use of directories) add to an
+/// audit.
 #[derive(Debug, Default)]
 pub struct Extra {
     /// The objects that rules judge.

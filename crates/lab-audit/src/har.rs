@@ -33,9 +33,9 @@ pub struct HarEntry {
     pub clock: Clock,
     /// The time of the request in seconds since 1970, by which the entries are ordered.
     began_s: f64,
-    /// The entry in the file.
+    /// The entry as a JSON object.
     pub json: Json,
-    /// The target of a redirect.
+    /// The target, if the response is a redirect to an HTTP URL.
     target: Option<Url>,
 }
 
@@ -163,7 +163,7 @@ impl Har {
         chain
     }
 
-    /// Returns the first request for the target of a redirect that followed the redirect.
+    /// Returns the first request that was made after a redirect and is for its target.
     fn next(&self, index: usize) -> Option<usize> {
         let target = self.entries[index].target.as_ref()?;
         let same_url = self.by_url.get(&sent_part(target))?;
@@ -242,7 +242,7 @@ fn status(response: &Json) -> Option<u16> {
     u16::try_from(status).ok().filter(|status| *status > 0)
 }
 
-/// Returns the target of a response, as a redirect names it.
+/// Returns the target of a redirect as the response contains it. It may be a relative URL.
 pub fn location(response: &Json) -> Option<String> {
     let target = response["redirectURL"].as_str().filter(|to| !to.is_empty());
     let field = values(response, "location").into_iter().next();
@@ -253,8 +253,8 @@ pub fn location(response: &Json) -> Option<String> {
 /// them.
 ///
 /// HAR 1.2 has a list of objects with name and value. Some exporters write a list of pairs, or an
-/// object whose names are those of the fields. Every message over HTTP has fields, so an empty list
-/// means that the exporter left them out.
+/// object with the names of the fields as keys. Every message over HTTP has fields, so an empty
+/// list means that the exporter left them out.
 pub fn fields(message: &Json) -> Option<Vec<(String, String)>> {
     let text = |value: &Json| value.as_str().map(str::to_owned);
     let fields: Vec<(String, String)> = match &message["headers"] {

@@ -113,7 +113,7 @@ fn explain_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
 /// Counts the operations of each subject that `is_counted` selects, at all points, and builds a
 /// document.
 ///
-/// `failed` contains the failures of the other subjects.
+/// `failed` contains the failures of subjects that cannot run.
 ///
 /// # Errors
 /// Returns an error if nothing could be counted.
@@ -248,7 +248,7 @@ fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
 }
 
 /// Installs strace and Valgrind if requested. Without these tools, fewer costs are counted, and the
-/// report shows which.
+/// report shows which costs were not counted.
 fn ensure_tools(install_missing: bool) -> Result<(), Exit> {
     if !install_missing {
         return Ok(());

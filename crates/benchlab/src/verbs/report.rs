@@ -22,7 +22,7 @@ use std::process::ExitCode;
 /// measure.
 const UNFIT_HOST: &str = "unfit-host";
 
-/// Shows a run.
+/// Shows a run or a bisection.
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
     if let Some(file) = BisectionFile::find(&args.file) {
         return bisection(args, &file);
@@ -161,7 +161,7 @@ pub fn with_report<T>(
     with_report_without(path, &[], others, make)
 }
 
-/// Builds the report of a run without the data of these agents, and passes it to `make`.
+/// Builds the report of a run without the data of `agents`, and passes it to `make`.
 ///
 /// # Errors
 /// Returns an error if an agent is unknown, or if no agent would be left.

@@ -42,9 +42,11 @@ const QUICK_BLOCKS: u32 = 12;
 /// from six to ten blocks.
 const FEW_BLOCKS: u32 = 5;
 
-/// The equivalence margins of a quick run and of a longer run. The runs are meant to detect
-/// differences of twice the margin: 20 % and 4 %.
+/// The equivalence margin of a quick run. The run is meant to detect differences of twice the
+/// margin: 20 %.
 const QUICK_MARGIN: f64 = 0.1;
+/// The equivalence margin of a longer run. The run is meant to detect differences of twice the
+/// margin: 4 %.
 const MARGIN: f64 = 0.02;
 
 /// The maximum duration of a block's warm-up for one subject at one point, in ns.
@@ -61,8 +63,8 @@ const QUICK_BUDGET: Duration = Duration::from_secs(70);
 /// The time limit of a quick run of servers.
 const QUICK_SERVERS_BUDGET: Duration = Duration::from_secs(60);
 
-/// The number of process sets in a run of servers: the minimum for intervals that do not assume a
-/// normal distribution.
+/// The number of process sets in a run of servers: the minimum for simultaneous intervals that do
+/// not assume a normal distribution.
 const PROCESS_SETS: u32 = 12;
 
 /// The number of mirrored pairs of passes over the servers in a block.
@@ -398,7 +400,7 @@ fn selection(args: &RunArgs, directories: &[MountedDirectory]) -> Result<Selecti
 /// Returns the time budget of the run in ns, or `None` if the number of blocks determines how long
 /// the run takes.
 ///
-/// The budget is the value of `--budget`, or else the default for this number of targets.
+/// The budget is the value of `--budget`, or else the default for `targets` targets.
 fn budget_ns(args: &RunArgs, targets: usize, quick_s: Option<u32>) -> Option<u64> {
     let by_targets = Duration::from_secs(300) * targets.max(1) as u32;
     let default_value = if args.quick {

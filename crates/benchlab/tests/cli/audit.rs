@@ -514,7 +514,7 @@ fn values_of_rules_are_listed() {
     );
 }
 
-/// Serves a page with one file. Returns its port and the requested paths.
+/// Serves a page with one file. Returns the server's port and the requested paths.
 fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();

@@ -141,7 +141,8 @@ fn serve(address: &str) {
     });
 }
 
-/// Returns the findings about a name (rule and state) if /etc/resolv.conf refers to this resolver.
+/// Returns the findings about a name (rule and state) if `resolver` is the only resolver in
+/// /etc/resolv.conf.
 fn audit_findings(
     pair: &NamespacePair,
     folder: &Path,

@@ -52,7 +52,8 @@ fn client(name: &str) -> String {
     server_program(name, &["calls.py", name])
 }
 
-/// Returns a `[[fixture]]` of the experiment `retry` with these states. Builds the fixture if necessary.
+/// Returns a `[[fixture]]` of the experiment `retry` with the given states. Builds the fixture if
+/// necessary.
 fn fixture(states: &str) -> String {
     static PROGRAM: LazyLock<String> = LazyLock::new(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -309,13 +309,13 @@ fn outputs_are_compared_byte_by_byte() {
     );
 }
 
-/// A command that fails has done different work, so its speed does not count.
 /// Returns the screen as one line.
 fn one_line(outcome: &Outcome) -> String {
     let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
     words.join(" ")
 }
 
+/// A command that fails has done different work, so its speed does not count.
 #[test]
 fn commands_with_different_exit_statuses_are_not_compared() {
     let directory = TestDirectory::new();
@@ -939,7 +939,7 @@ fn marker() -> String {
     format!("{}.{next}", 10_000 + std::process::id())
 }
 
-/// Returns true if a process with this argument is running.
+/// Returns true if a process with the argument `marker` is running.
 fn is_running(marker: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let words = |p: PathBuf| fs::read(p.join("cmdline")).unwrap_or_default();
@@ -950,7 +950,7 @@ fn is_running(marker: &str) -> bool {
     })
 }
 
-/// Waits until no process with this argument is running.
+/// Waits until no process with the argument `marker` is running.
 #[track_caller]
 pub fn assert_none_running(marker: &str) {
     wait_until("the end of the commands", || !is_running(marker));

@@ -19,7 +19,7 @@ log = "access.log"
 kind = "host"
 "#;
 
-/// Returns the candidates that a shell's script receives for the last of these words, without
+/// Returns the candidates that a shell's script receives for the last word of `words`, without
 /// options.
 fn complete_in(shell: &str, folder: &Path, words: &[&str]) -> Vec<String> {
     let mut command = Command::new(BENCHLAB);

@@ -26,7 +26,7 @@ fn compare(folder: &Path, args: &[&str]) -> Outcome {
     outside(folder, &[&SHORT[..], args].concat())
 }
 
-/// Returns the names of the run files without their times.
+/// Returns the names of the run files without their timestamps and extensions.
 fn names(folder: &Path) -> Vec<String> {
     let files = fs::read_dir(folder.join("runs")).into_iter().flatten();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());

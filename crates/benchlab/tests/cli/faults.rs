@@ -8,8 +8,8 @@ use lab_model::{Failure, Run};
 /// A time limit that working subjects meet even on a busy machine.
 const TIME_LIMIT: &str = "60s";
 
-/// A time limit that passes in tests of subjects that hang. On a busy machine, a working subject may
-/// need seconds.
+/// A time limit that expires in tests of subjects that hang. On a busy machine, a working subject
+/// may need seconds.
 const SHORT_TIME_LIMIT: &str = "10s";
 
 #[test]
@@ -462,7 +462,7 @@ fn measure_faults_within(time_limit: &str, faults: &[&str]) -> Project {
     project
 }
 
-/// Measures a project with two subjects that both have this fault.
+/// Measures a project with two subjects that both have the given fault.
 fn measure_fault_alone(fault: &str, code: i32) -> Project {
     let project = Project::with_faults(&[fault]);
     let text = std::fs::read_to_string(project.join("experiments/t/experiment.toml")).unwrap();

@@ -39,7 +39,7 @@ fn read(project: &Project, name: &str) -> String {
     fs::read_to_string(project.join(name)).unwrap_or_default()
 }
 
-/// Returns the files in a directory with this extension.
+/// Returns the files in a directory with the extension `ending`.
 fn files(project: &Project, folder: &str, ending: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(project.join(folder)).unwrap().flatten();
     let paths = entries.map(|e| e.path());

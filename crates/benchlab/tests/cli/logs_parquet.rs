@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns the SQL block in `docs/` that starts with this comment.
+/// Returns the SQL block in `docs/` that starts with the given comment.
 fn documented_sql(page: &str, comment: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../docs")
@@ -19,7 +19,7 @@ fn documented_sql(page: &str, comment: &str) -> String {
     text[begin..begin + end].to_owned()
 }
 
-/// Returns true if this Python has DuckDB, which CI requires.
+/// Returns true if the Python with the database drivers also has DuckDB, which CI requires.
 fn has_duckdb() -> bool {
     let output = Command::new(drivers())
         .args(["-c", "import duckdb"])

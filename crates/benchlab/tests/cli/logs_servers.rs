@@ -33,7 +33,7 @@ struct Server {
 }
 
 impl Server {
-    /// Starts the server in a directory that was prepared for this port.
+    /// Starts the server in `folder`, which was prepared for the given port.
     fn start(
         command: &mut Command,
         folder: tempfile::TempDir,
@@ -91,7 +91,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Returns the first of these files that exists.
+/// Returns the first file in `paths` that exists.
 fn first_existing(name: &str, paths: &[&'static str]) -> Option<&'static str> {
     let found = paths.iter().copied().find(|path| Path::new(path).exists());
     if found.is_none() {

@@ -46,7 +46,7 @@ COMMIT"""
 parameters = { note = "paid | it's sent", order = "orders.id" }
 "#;
 
-/// Creates a project with a workload and these variants of sql.py.
+/// Creates a project with a workload and the given variants of sql.py.
 fn shop(text: &str, variants: &[&str]) -> Project {
     let project = Project::sql(&[SELECT], variants);
     let file = project.join("experiments/t/experiment.toml");

@@ -136,7 +136,7 @@ pub fn at_terminal(
 /// The width of a terminal that does not report its size, in columns.
 const WIDTH: usize = 80;
 
-/// Returns the lines that a terminal shows after this output.
+/// Returns the lines that a terminal shows after a program has written `output`.
 ///
 /// Supports the few control sequences (ECMA-48) that progress needs.
 pub fn screen(output: &str) -> Vec<String> {

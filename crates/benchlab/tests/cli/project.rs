@@ -157,7 +157,7 @@ pub struct Outcome {
 }
 
 impl Project {
-    /// Creates a project with this text as its experiment file.
+    /// Creates a project with `text` as its experiment file.
     pub fn with_text(text: &str) -> Project {
         // On a disk, each commit would wait for a flush.
         let memory = Path::new("/dev/shm");
@@ -178,8 +178,8 @@ impl Project {
         Project { folder }
     }
 
-    /// Creates a project with the case noop, an honest baseline, an honest second subject, and
-    /// these subjects.
+    /// Creates a project with the case noop, an honest baseline, an honest second subject, and the
+    /// subjects in `others`.
     pub fn noop(others: &[String]) -> Project {
         let honest = ["honest", "second"].map(|name| subject(name, &["plain.py"]));
         Project::with_text(
@@ -203,8 +203,8 @@ impl Project {
         Project::noop(&faulty)
     }
 
-    /// Creates a project with SQL cases, an honest baseline, an honest second subject, and these
-    /// variants of sql.py.
+    /// Creates a project with SQL cases, an honest baseline, an honest second subject, and the
+    /// given variants of sql.py.
     pub fn sql(cases: &[&str], variants: &[&str]) -> Project {
         let honest = ["honest", "second"].map(|name| subject(name, &["sql.py", "honest"]));
         let others = variants.iter().map(|v| subject(v, &["sql.py", v]));
@@ -213,7 +213,7 @@ impl Project {
     }
 
     /// Creates a project with cases on both servers, an honest baseline, an honest second subject,
-    /// and these variants of servers.py.
+    /// and the given variants of servers.py.
     pub fn servers(cases: &[&str], variants: &[&str]) -> Project {
         let honest = ["honest", "second"].map(|name| server_subject(name, "honest"));
         let others = variants.iter().map(|v| server_subject(v, v));
@@ -273,7 +273,7 @@ impl Project {
         self.call(&[&SHORT_RUN[..], more].concat())
     }
 
-    /// Performs a run with this number of blocks and pairs.
+    /// Performs a run with the given numbers of blocks and pairs.
     pub fn run_blocks(&self, blocks: &str, pairs: &str, more: &[&str]) -> Outcome {
         self.call(&[&blocks_of(blocks, pairs)[..], more].concat())
     }
@@ -309,7 +309,7 @@ impl Project {
         lab_store::load(&self.file()).expect("the run file is valid")
     }
 
-    /// Returns true if there is a run file with at least this number of complete blocks.
+    /// Returns true if there is a run file with at least the given number of complete blocks.
     ///
     /// For a load on one server, blocks are slices.
     pub fn has_blocks(&self, blocks: usize) -> bool {
@@ -318,7 +318,7 @@ impl Project {
     }
 }
 
-/// Returns the arguments of a run with this number of blocks and pairs, with a fixed seed.
+/// Returns the arguments of a run with the given numbers of blocks and pairs, and a fixed seed.
 pub fn blocks_of<'a>(blocks: &'a str, pairs: &'a str) -> [&'a str; 12] {
     let mut words = SHORT_RUN;
     (words[4], words[6]) = (blocks, pairs);
@@ -446,14 +446,14 @@ impl Outcome {
         self
     }
 
-    /// Asserts that standard error contains each of these texts.
+    /// Asserts that standard error contains each of the given texts.
     #[track_caller]
     pub fn says(&self, texts: &[&str]) -> &Outcome {
         has(&self.stderr, texts);
         self
     }
 
-    /// Asserts that standard output contains each of these texts.
+    /// Asserts that standard output contains each of the given texts.
     #[track_caller]
     pub fn shows(&self, texts: &[&str]) -> &Outcome {
         has(&self.stdout, texts);
@@ -461,8 +461,8 @@ impl Outcome {
     }
 }
 
-/// Asserts that these subjects failed, each with its kind and message, and that the other subjects
-/// did all of their work.
+/// Asserts that the subjects in `expected` failed, each with its kind and message, and that the
+/// other subjects did all of their work.
 ///
 /// A message must contain the expected text. If there are multiple targets, a subject is named with
 /// its target: `second on mariadb`.

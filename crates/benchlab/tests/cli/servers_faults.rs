@@ -70,7 +70,7 @@ fn processes(project: &Project) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Waits until this many subjects have started. Panics if benchlab exits before then.
+/// Waits until `number` subjects have started. Panics if benchlab exits before then.
 #[track_caller]
 fn wait_for_subjects(project: &Project, lab: &mut Child, number: usize) {
     wait_until("subjects", || {

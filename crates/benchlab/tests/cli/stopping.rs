@@ -107,7 +107,7 @@ impl Diary {
         }
     }
 
-    /// Returns true if a process with this ID runs in this project's directory and is not a zombie.
+    /// Returns true if the process `pid` runs in the project's directory and is not a zombie.
     fn is_running(&self, pid: i32) -> bool {
         let is_in_folder =
             fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.0.path());

@@ -51,8 +51,8 @@ fast = { packet_size = 1448 }
 small = { packet_size = 548 }
 "#;
 
-/// Creates two subjects. Their operations send 1 byte and 51 bytes more than the value of the
-/// sweep.
+/// Creates two subjects. The operations of `one` send 1 byte more than the value of the sweep, and
+/// the operations of `more` send 51 bytes more.
 fn project(states: &str) -> Project {
     let project = Project::with_text("");
     let text = HEAD.to_owned() + &fixture(&project, FIXTURE) + states + &subjects(&project);

@@ -482,7 +482,7 @@ fn a_server_that_computes_after_its_turn_is_stopped() {
     assert_eq!(were_stopped, [false, true]);
 }
 
-/// Returns true if a process with this word on its command line is stopped by a signal.
+/// Returns true if a process with `word` on its command line is stopped by a signal.
 fn is_stopped(word: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let text = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name));

@@ -2,8 +2,8 @@
 """An honest subject on SQLite that logs its process ID and every step in a file of the current directory. Tests use the
 log to decide when to interrupt a run and which processes to look for.
 
-If the file `hold` contains a kind of step and a number, the process that takes the step of this number then waits until
-the file is removed or changed.
+If the file `hold` contains a kind of step and a number, the process that takes the step of that kind with that number
+then waits until the file is removed or changed.
 
 With the argument `grandchild`, it starts a process that never exits; with `hang`, it hangs in its 20th step.
 """

@@ -37,20 +37,21 @@ pub struct Attributes {
     pub http_only: bool,
     /// `Strict`, `Lax` or `None`. Empty if not set.
     pub same_site: String,
-    /// True if the input does not contain `SameSite`, so that it may be set.
+    /// True if the input does not show whether the cookie was set with `SameSite`.
     pub is_same_site_unknown: bool,
     /// The lifetime in seconds. `None` means until the end of the browser session.
     pub lifetime_s: Option<f64>,
-    /// The reason why the lifetime is uncertain, or `None` if it is known.
+    /// The reason the lifetime is uncertain, or `None` if it is known.
     pub lifetime_doubt: Option<ClockDoubt>,
-    /// `Max-Age` or `Expires`, if its value is invalid, so that browsers ignore it.
+    /// The attribute that browsers ignore because its value is invalid: `Max-Age` or `Expires`.
     pub ignored: Option<&'static str>,
     /// True if the path was specified, not derived from the path of the request.
     pub has_path: bool,
 }
 
 impl Attributes {
-    /// Returns `Strict`, `Lax` or `None`, or no text if browsers use their default.
+    /// Returns the text `Strict`, `Lax` or `None`. Returns [`Option::None`] if `SameSite` is
+    /// missing or invalid, because browsers then use their default.
     pub fn same_site(&self) -> Option<&'static str> {
         let values = ["Strict", "Lax", "None"].into_iter();
         let mut values = values.filter(|value| self.same_site.eq_ignore_ascii_case(value));
@@ -189,7 +190,8 @@ impl Cookie {
         self.name.len() + 1 + self.value_bytes
     }
 
-    /// Returns true if the name begins with `__Host-` or `__Secure-`, in any case (RFC 6265bis, 5.7).
+    /// Returns true if the name begins with `prefix`, which is `__Host-` or `__Secure-`, in upper
+    /// or lower case (RFC 6265bis, 5.7).
     pub fn has_prefix(&self, prefix: &str) -> bool {
         let begin = self.name.get(..prefix.len());
         begin.is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
@@ -378,8 +380,8 @@ impl Lifetime {
         }
     }
 
-    /// Sets the lifetime of a cookie from a response at this time. `Max-Age` takes precedence over
-    /// `Expires`, regardless of their order.
+    /// Sets the lifetime of a cookie. `clock` is the time of the response that set the cookie.
+    /// `Max-Age` takes precedence over `Expires`, regardless of their order.
     fn apply(self, clock: Clock, cookie: &mut Cookie, attributes: &mut Attributes) {
         attributes.ignored = self.ignored;
         match (self.max_age_s, self.expiry_s) {

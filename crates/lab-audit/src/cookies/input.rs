@@ -206,7 +206,7 @@ impl Collector {
         self.observation.gaps.push(reason.to_owned());
     }
 
-    /// Adds a request with all cookies that a browser would send with this request now.
+    /// Adds a request with all cookies that a browser would now send with it.
     pub fn add_expected_request(
         &mut self,
         is_tls: bool,
@@ -438,7 +438,7 @@ impl Collector {
 
     /// Assumes one page request per host, because a cookie jar contains no requests.
     ///
-    /// Returns an error with this reason if there are no cookies.
+    /// Returns an error with the text `no_cookies` if there are no cookies.
     fn assume_requests(&mut self, no_cookies: &str) -> Result<(), InputError> {
         if self.observation.cookies.is_empty() {
             return Err(InputError(no_cookies.into()));

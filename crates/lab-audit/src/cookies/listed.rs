@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lists of cookies in JSON: those of a HAR's responses, and those of cookie editors.
+//! Lists of cookies in JSON, from the responses in a HAR or from cookie editors.
 
 use super::cookie::{Attributes, Cookie, Hasher, split_set_cookie};
 use crate::date::{Clock, ClockDoubt, epoch_seconds, recorded_time, unix_seconds};
@@ -10,15 +10,15 @@ use std::collections::HashMap;
 /// The `Set-Cookie` fields of a response in a HAR.
 #[derive(Default)]
 pub struct HarSetCookies {
-    /// The fields.
+    /// The fields in the response, followed by a field for each cookie that only the list contains.
     pub fields: Vec<SetCookieField>,
     /// The number of listed cookies that could not be read, or contradict the fields.
     pub unread: usize,
 }
 
-/// A `Set-Cookie` field, and what it does not show.
+/// A `Set-Cookie` field, with the attributes of its cookie that are unknown or uncertain.
 pub struct SetCookieField {
-    /// The field.
+    /// The value of the field, such as `a=1; Path=/`.
     pub text: String,
     is_same_site_unknown: bool,
     expiry_doubt: Option<ClockDoubt>,
@@ -33,7 +33,7 @@ impl SetCookieField {
         }
     }
 
-    /// Adds to a cookie what is unknown about it.
+    /// Marks the attributes of the parsed cookie that are unknown or uncertain.
     pub fn complete(&self, cookie: &mut Cookie) {
         let Some(attributes) = &mut cookie.attributes else {
             return;
@@ -45,7 +45,8 @@ impl SetCookieField {
     }
 }
 
-/// Returns the `Set-Cookie` fields of a host's response in a HAR that was recorded at this time.
+/// Returns the `Set-Cookie` fields of a host's response in a HAR. `clock` is the time at which the
+/// browser recorded the request.
 ///
 /// Some exporters leave out the fields, join them, or keep only one of them, so the response's list
 /// of cookies completes them.
@@ -187,7 +188,8 @@ fn flag(value: &Json) -> bool {
         || value.as_str().is_some_and(is_true)
 }
 
-/// Returns the `SameSite` of a cookie as a field has it. Empty if the cookie has none.
+/// Returns the `SameSite` of a listed cookie, spelled as in a `Set-Cookie` field. Empty if the
+/// cookie has none.
 fn same_site(cookie: &Json) -> &str {
     let text = cookie["sameSite"].as_str().unwrap_or_default();
     match text.to_ascii_lowercase().as_str() {

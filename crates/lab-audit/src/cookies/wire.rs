@@ -24,8 +24,8 @@ impl Http2 {
         }
     }
 
-    /// Returns the number of bytes that these cookies add to the next request. Each cookie is given
-    /// as `name=value`.
+    /// Returns the number of bytes that `cookies` add to the next request of the connection. Each
+    /// cookie is given as `name=value`.
     pub fn bytes(&mut self, cookies: &[String]) -> usize {
         let flags = Encoder::WITH_INDEXING
             | Encoder::HUFFMAN_NAME

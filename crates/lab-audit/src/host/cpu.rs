@@ -96,7 +96,7 @@ fn turbo(root: &Root) -> Option<bool> {
     })
 }
 
-/// Returns true if the machine is virtual. The error is the reason why this is unknown.
+/// Returns true if the machine is virtual. The error states why this is unknown.
 fn virtual_machine(root: &Root) -> Result<bool, String> {
     if root.line("sys/hypervisor/type").is_some() {
         return Ok(true);

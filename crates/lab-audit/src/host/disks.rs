@@ -224,7 +224,7 @@ fn set_health(smart: Result<Smart, String>, disk: &mut AuditObject) {
     set_warnings(&smart, disk);
 }
 
-/// Returns an unknown value, with the reason why a disk does not show it.
+/// Returns an unknown value, with the reason a disk does not show it.
 fn unknown(smart: &Smart) -> Value {
     const UNNAMED: &str = "smartctl does not know this model, so the meaning of its attributes is \
         uncertain; try `update-smart-drivedb`.";
@@ -241,7 +241,8 @@ fn unknown(smart: &Smart) -> Value {
     Value::Unknown(reason)
 }
 
-/// Returns an unknown value for which there is an attribute whose unit or meaning is not known.
+/// Returns an unknown value. The reason is that the unit or the meaning of the disk's attribute is
+/// not known.
 fn unclear_value(subject: &str, attribute: &str) -> Value {
     Value::Unknown(format!(
         "This model has an attribute for {subject}, {attribute}, but benchlab does not know its \
@@ -261,7 +262,7 @@ fn set_errors(smart: &Smart, disk: &mut AuditObject) {
     disk.set_some("logged_errors", smart.logged_errors.map(Value::Flag));
 }
 
-/// Returns the used fraction of the endurance, or the reason why the attribute that shows it cannot
+/// Returns the used fraction of the endurance, or the reason the attribute that shows it cannot
 /// be interpreted. Returns `None` without such an attribute.
 fn worn(smart: &Smart) -> Option<Value> {
     let unclear = smart.unclear_wear.as_deref();

@@ -86,8 +86,8 @@ fn meminfo(text: &str, host: &mut AuditObject) {
     );
 }
 
-/// Returns true if any swap is on a disk rather than in compressed memory (zram). The error is the
-/// reason why this is unknown.
+/// Returns true if any swap is on a disk rather than in compressed memory (zram). The error states
+/// why this is unknown.
 fn swap_on_disk(root: &Root) -> Result<bool, String> {
     let text = root
         .text("proc/swaps")
@@ -99,7 +99,7 @@ fn swap_on_disk(root: &Root) -> Result<bool, String> {
     Ok(devices.any(|device| !device.starts_with("/dev/zram")))
 }
 
-/// Returns the limit for dirty memory in bytes, or the reason why the limit is unknown.
+/// Returns the limit for dirty memory in bytes, or the reason the limit is unknown.
 ///
 /// The limit is `vm.dirty_bytes`. If `vm.dirty_bytes` is 0, it is `vm.dirty_ratio` percent of the
 /// available memory.

@@ -82,7 +82,7 @@ fn set_load_fraction(connects: Option<f64>, rate: f64, host: &mut AuditObject) {
 }
 
 /// Returns the number of local ports for outgoing connections, excluding reserved ports, or the
-/// reason why the number is unknown.
+/// reason the number is unknown.
 fn ports(root: &Root) -> Result<u64, String> {
     let range = root.required_line(&format!("{IPV4}/ip_local_port_range"))?;
     let ends: Vec<u64> = range
@@ -170,7 +170,7 @@ fn set_counters(root: &Root, host: &mut AuditObject) {
     );
 }
 
-/// Returns the fraction of TCP segments that were retransmitted, or the reason why the fraction is
+/// Returns the fraction of TCP segments that were retransmitted, or the reason the fraction is
 /// unknown.
 fn retransmitted_fraction(root: &Root) -> Result<f64, String> {
     const MIN_SEGMENTS: u64 = 1000;

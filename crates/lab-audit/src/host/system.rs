@@ -56,7 +56,7 @@ fn open_files(root: &Root) -> (Value, Value) {
     (limit(), limit())
 }
 
-/// Returns the fraction of the system-wide limit for open files that is in use, or the reason why
+/// Returns the fraction of the system-wide limit for open files that is in use, or the reason
 /// the fraction is unknown.
 fn files_fraction(root: &Root) -> Result<f64, String> {
     let line = root.required_line("proc/sys/fs/file-nr")?;
@@ -70,7 +70,7 @@ fn files_fraction(root: &Root) -> Result<f64, String> {
     }
 }
 
-/// Returns the fraction of the system-wide limit for threads that is in use, or the reason why the
+/// Returns the fraction of the system-wide limit for threads that is in use, or the reason the
 /// fraction is unknown.
 ///
 /// The fourth field of `/proc/loadavg` contains the running and the total number of threads.
@@ -91,7 +91,7 @@ fn since_5_18(kernel: &str) -> Option<bool> {
     Some((major, minor) >= (5, 18))
 }
 
-/// Returns true if a timer runs fstrim. The error is the reason why this is unknown.
+/// Returns true if a timer runs fstrim. The error states why this is unknown.
 fn trim_timer(root: &Root) -> Result<bool, String> {
     let unit_folders = [
         "etc/systemd/system",
@@ -112,7 +112,7 @@ fn trim_timer(root: &Root) -> Result<bool, String> {
     Ok(by_systemd || weekly.iter().any(|name| name.contains("trim")))
 }
 
-/// Returns the preloaded libraries, or the reason why they are unknown.
+/// Returns the preloaded libraries, or the reason they are unknown.
 fn preloaded_libraries(root: &Root) -> Result<String, String> {
     if !root.has("etc") {
         return Err("There is no /etc.".into());

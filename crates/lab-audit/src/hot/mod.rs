@@ -82,7 +82,7 @@ pub struct FolderActivity {
     scope: WatchedFolders,
     seconds: f64,
     activities: Activities,
-    /// The reason why only file times were observed, or `None` if events were observed.
+    /// The reason that only file times were observed, or `None` if events were observed.
     without_events: Option<String>,
     is_complete: bool,
     /// The bytes read from and written to each disk.
@@ -151,7 +151,7 @@ fn disks() -> Vec<(String, [f64; 2])> {
 }
 
 /// Returns the additional objects and tables for the audit. Also returns the script that moves directories, or the
-/// reason why there is no script.
+/// reason there is no script.
 ///
 /// `memory` is the number of bytes available to programs.
 pub fn extra(

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The minimum number of bytes read and written for which a directory is moved.
+/// The minimum sum of the bytes read and written for which a directory is moved.
 const MIN_BYTES: f64 = 1024.0 * 1024.0;
 /// The fraction of the fast filesystem's free space that the plan may fill.
 const FILLED: f64 = 0.9;

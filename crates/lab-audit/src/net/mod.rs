@@ -150,8 +150,8 @@ pub struct NetObservation {
     target: NetTarget,
     /// The duration of the lookup in ns, or `None` if the target is an address.
     lookup_ns: Option<f64>,
-    /// The first address of each family, in the order of the system's address selection (RFC 6724), or the reason why
-    /// the lookup failed.
+    /// The first address of each family, in the order of the system's address selection (RFC 6724),
+    /// or the reason the lookup failed.
     sides: Result<Vec<AddressTurns>, String>,
     /// Loopback addresses that are not available on this machine, each with the reason.
     missing: Vec<(IpAddr, String)>,

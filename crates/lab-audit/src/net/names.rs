@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 pub struct AddressNames {
     /// The canonical name, at the end of the chain of CNAME records.
     pub canonical: Option<String>,
-    /// The reverse name (from a PTR record or /etc/hosts), or the reason why it is unknown.
+    /// The reverse name (from a PTR record or /etc/hosts), or the reason it is unknown.
     pub reverse: Result<Option<String>, String>,
 }
 

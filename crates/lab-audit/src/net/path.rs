@@ -5,8 +5,11 @@ use super::ping::{EchoProbe, Pinger};
 use lab_load::IpFamily;
 use std::time::Duration;
 
-/// The bounds of the search for a path's MTU, in bytes with the IP header: the MTU of Ethernet and of jumbo frames.
+/// The minimum for the largest packet that a search tries, in bytes with the IP header: the MTU of
+/// Ethernet.
 const ETHERNET: u32 = 1500;
+/// The maximum for the largest packet that a search tries, in bytes with the IP header: the MTU of
+/// jumbo frames.
 const JUMBO: u32 = 9000;
 
 /// The MTU of the path to an address.

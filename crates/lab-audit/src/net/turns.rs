@@ -33,11 +33,11 @@ const MAX_FAILURES: u32 = 3;
 /// A timed step of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetStep {
-    /// The lookup of the name's addresses in this family, through the system's resolver.
+    /// The lookup of the name's addresses in the family of the turn, through the system's resolver.
     Lookup,
     /// An ICMP echo request and its reply.
     Echo,
-    /// The TCP connection.
+    /// The opening of the TCP connection.
     Connect,
     /// The TLS handshake.
     Tls,
@@ -71,7 +71,7 @@ pub struct AddressTurns {
     pub small_got_response: Option<bool>,
     /// The path MTU as measured with echo requests.
     pub path: Option<Path>,
-    /// The number of echo requests and the number of replies, or the reason why no requests can be
+    /// The number of echo requests and the number of replies, or the reason no requests can be
     /// sent.
     pub echoes: Result<[u32; 2], String>,
     /// The number of routers on the return path.

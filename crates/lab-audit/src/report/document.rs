@@ -175,7 +175,8 @@ fn sentence(audit: &Audit, same: &[&AuditFinding]) -> Finding {
     Finding::new(label, parts.join(" "), tone(first.state))
 }
 
-/// Returns the first command or configuration line, or names the servers for which there are lines.
+/// Returns the first command or configuration line of each fix. If there are fixes for multiple
+/// kinds of servers, names these servers instead of showing their lines.
 ///
 /// The text is empty if the fixes contain only advice in words.
 fn to_do(fixes: &[Fix]) -> String {

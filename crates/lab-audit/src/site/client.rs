@@ -61,8 +61,8 @@ pub struct PageResponse {
     pub body: Vec<u8>,
     /// True if the response was recorded by a browser, which already decoded the body.
     pub is_decoded: bool,
-    /// True if the file in which a browser recorded the response contains no header fields. The
-    /// fields then are those of which the file contains the value in other places.
+    /// True if the file in which a browser recorded the response contains no header fields.
+    /// `fields` then contains only the fields whose values are elsewhere in the file.
     pub lacks_fields: bool,
     /// The time at which the response was received, in seconds since 1970, or `None` if unknown.
     pub received_s: Option<f64>,
@@ -70,7 +70,7 @@ pub struct PageResponse {
     pub is_folded: bool,
     /// True if the body was longer than the limit or did not end in time.
     pub is_truncated: bool,
-    /// The reason why the body is incomplete, although it is shorter than the limit.
+    /// The reason the body is incomplete, although it is shorter than the limit.
     pub incomplete: Option<String>,
     /// True if the file in which a browser recorded the response contains no body, or only a part of it.
     pub lacks_body: bool,
@@ -78,12 +78,12 @@ pub struct PageResponse {
     pub tls: Option<TlsObservation>,
     /// The address family of the connection, or `None` if unknown.
     pub family: Option<IpFamily>,
-    /// The reason why a response that begins like HTTP/1.1 is invalid, or `None` if the response is
+    /// For a response that begins like HTTP/1.1, the reason it is invalid, or `None` if it is
     /// valid. An invalid response has no fields.
     pub malformed: Option<String>,
 }
 
-/// The reason why no response could be read.
+/// The reason no response could be read.
 enum ReadFailure {
     /// The response begins like HTTP/1.1 but is invalid.
     Malformed(String),

@@ -159,7 +159,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     Ok((first.url.clone(), site))
 }
 
-/// Returns the status of a response, or the reason why there was no response.
+/// Returns the status of a response, or the reason there was no response.
 fn status(response: &Json) -> Result<u16, String> {
     let status = &response["status"];
     let number = status
@@ -206,7 +206,8 @@ fn response(entry: &HarEntry) -> PageResponse {
     }
 }
 
-/// Returns the fields of which a HAR contains the value in other places.
+/// Returns the fields whose values a HAR also contains outside its list of fields: Content-Type and
+/// Location.
 fn substitutes(response: &Json) -> Vec<(String, String)> {
     let media = response["content"]["mimeType"].as_str();
     // Chrome's name of an unknown type.

@@ -135,9 +135,9 @@ pub struct Resource {
     pub served_by: String,
     pub media: String,
     pub encoding: String,
-    /// The size of the body as sent, or the reason why it is unknown, as a sentence.
+    /// The size of the body as sent, or the reason it is unknown, as a sentence.
     pub bytes: Result<usize, String>,
-    /// The number of bytes that gzip would save, or the reason why it is unknown, as a sentence.
+    /// The number of bytes that gzip would save, or the reason it is unknown, as a sentence.
     /// `None` if the file is already compressed, is not text, or is missing.
     pub saved: Option<Result<usize, String>>,
     /// True if the body was sent compressed, although the recorded response has no Content-Encoding.
@@ -146,23 +146,27 @@ pub struct Resource {
     is_decodable: Option<bool>,
     /// True if the header fields are unknown.
     lacks_fields: bool,
-    /// The reason why the body is incomplete. `None` if its end was not examined.
+    /// `Ok` if the body is complete, otherwise the reason it is incomplete. `None` if the end of
+    /// the body was not examined.
     pub completeness: Option<Result<(), String>>,
     /// The Content-Length of the response.
     length: Option<usize>,
     pub cache: String,
-    /// `Expires`, the validators and `Vary`, as sent.
+    /// The value of the `Expires` field. Empty if missing.
     pub expires: String,
+    /// The value of the `ETag` field. Empty if missing.
     pub etag: String,
+    /// The value of the `Last-Modified` field. Empty if missing.
     pub last_modified: String,
+    /// The values of the `Vary` fields, separated by commas. Empty if missing.
     pub vary: String,
     /// The target of the redirect, or `None` if the response is not a redirect.
     pub leads_to: Option<Url>,
-    /// The reason why the response cannot be read, or `None` if it can be read.
+    /// The reason the response cannot be read, or `None` if it can be read.
     pub malformed: Option<String>,
     /// True if a header field continues over multiple lines (obs-fold).
     pub is_folded: bool,
-    /// The status of the response to a conditional request, or the reason why no such request was
+    /// The status of the response to a conditional request, or the reason no such request was
     /// sent.
     pub revalidated: Result<u16, String>,
     pub set_cookies: Vec<String>,

@@ -18,7 +18,7 @@ use lab_document::Document;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The number of newest runs to search for a load.
+/// The maximum number of runs to search for a load, newest first.
 const NEWEST: usize = 100;
 
 /// Audits a machine.

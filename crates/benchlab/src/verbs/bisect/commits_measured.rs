@@ -45,7 +45,7 @@ struct Measured {
     blocks: usize,
 }
 
-/// The reason why commits were not measured.
+/// The reason for not measuring commits.
 enum Unmeasured {
     /// One of the commits cannot be measured.
     Commit(SkippedCommit),

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Finds the commits between a good one and a bad one that changed a command's time.
+/// Finds the commits that changed a command's time, between a good commit and a bad commit.
 pub fn bisect(cli: &Cli, args: &BisectArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let mut request = request(args)?;

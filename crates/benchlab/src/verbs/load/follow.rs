@@ -29,7 +29,7 @@ enum Display<'a> {
 }
 
 impl<'a> LoadFollower<'a> {
-    /// Creates a follower for a run of this plan. It writes to standard error.
+    /// Creates a follower for a run of `plan`. It writes to standard error.
     pub fn new(plan: &'a Plan) -> LoadFollower<'a> {
         let display = match LoadView::on_terminal() {
             Some(view) => Display::View(Box::new((LoadStatus::new(plan), view))),
@@ -43,7 +43,7 @@ impl<'a> LoadFollower<'a> {
         }
     }
 
-    /// Shows a step.
+    /// Updates the display for a step of the load.
     pub fn step(&mut self, progress: Progress) {
         match progress {
             Progress::Slice { slice, done, of } => self.slice(slice, done, of),

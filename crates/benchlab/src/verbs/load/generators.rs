@@ -60,7 +60,7 @@ impl<'a> LoadGenerators<'a> {
         }
     }
 
-    /// Writes the agents into the run file.
+    /// Writes the descriptions of the agents to the run file.
     pub fn describe(&self, writer: &RunWriter) -> Result<(), Exit> {
         if let LoadGenerators::Agents(agents) = self {
             for (id, agent) in agents.described() {
@@ -92,7 +92,7 @@ impl<'a> LoadGenerators<'a> {
         Ok(())
     }
 
-    /// Returns the reason why the load failed: all agents were lost or, if `strict` is set, at
+    /// Returns the reason the load failed: all agents were lost or, if `strict` is set, at
     /// least one.
     pub fn failed(&self, strict: bool) -> Option<String> {
         let LoadGenerators::Agents(agents) = self else {

@@ -237,7 +237,7 @@ fn resume_hint(resumable: Option<&Path>) -> String {
 
 /// Measures the remaining part of a load.
 ///
-/// Returns the reason why the load ended, or a message if all agents were lost.
+/// Returns the reason the load ended, or a message if all agents were lost.
 fn measure(
     plan: &Plan,
     writer: RunWriter,

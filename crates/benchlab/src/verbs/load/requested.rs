@@ -155,7 +155,8 @@ fn requests_to(
     Ok(links.iter().enumerate().map(request).collect())
 }
 
-/// Rejects variables such as `{{name}}`, which other tools replace, as request files do.
+/// Rejects variables such as `{{name}}`, which other tools replace with values. Request files must
+/// not contain variables either.
 fn no_variables(args: &LoadArgs) -> Result<(), Exit> {
     let urls = args.urls.iter().map(|url| ("the URL", url));
     let headers = args.header.iter().map(|header| ("--header", header));

@@ -28,7 +28,7 @@ pub struct LoadSession<'a> {
 
 /// The run file of a session.
 pub enum SessionFile {
-    /// A new file in this directory.
+    /// A new file in the given directory.
     New(PathBuf),
     /// An existing file to continue. `agents` is the number of agents that earlier sessions stored in it.
     Resumed { file: PathBuf, agents: usize },

@@ -62,7 +62,7 @@ struct SliceColumn {
 }
 
 impl<'a> LoadStatus<'a> {
-    /// Creates the status before the first slice of a run of this plan.
+    /// Creates the status of a run of `plan` before its first slice.
     pub fn new(plan: &'a Plan) -> LoadStatus<'a> {
         LoadStatus {
             plan,
@@ -75,7 +75,8 @@ impl<'a> LoadStatus<'a> {
         }
     }
 
-    /// Adds slice number `done` of `of`.
+    /// Adds a slice. `done` is the number of slices so far, including this slice, and `of` is the
+    /// planned number.
     pub fn add(&mut self, slice: &Slice, done: u32, of: u32) {
         let current = (slice.subject, slice.point);
         if std::mem::replace(&mut self.current, current) != current {
@@ -114,14 +115,15 @@ impl SliceColumn {
     }
 }
 
-/// Returns the index, from 0, of the step of 1, 2, 5, 10, … ns that contains a time.
+/// Returns the level of a time: the index, from 0, of the smallest bound (1, 2, 5, 10, … ns) that
+/// the time does not exceed.
 fn level(ns: u64) -> usize {
     (0..)
         .find(|&level| ns <= bound_ns(level))
         .expect("the range is infinite")
 }
 
-/// Returns the upper bound of a step, in ns: 1, 2, 5, 10, …
+/// Returns the upper bound of a level, in ns: 1, 2, 5, 10, …
 fn bound_ns(level: usize) -> u64 {
     10u64
         .saturating_pow(level as u32 / 3)

@@ -6,7 +6,8 @@ use crate::closed_port::closed_port;
 use crate::project::wait_until;
 use lab_model::ErrorKind;
 
-/// Returns the option for a server that may never respond, or for any other server.
+/// Returns the timeout option: a short timeout for a server that never responds, or a long timeout
+/// for any other server.
 fn timeout(behavior: Behavior) -> &'static [&'static str] {
     match behavior {
         Behavior::Hangs => &SHORT_TIMEOUT,

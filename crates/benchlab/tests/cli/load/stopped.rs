@@ -12,7 +12,7 @@ use std::process::Child;
 /// The character that interrupts a program on a terminal (termios(3), VINTR).
 const CTRL_C: u8 = 3;
 
-/// An option for servers that respond, if only after a long time on a busy machine.
+/// A timeout option for servers that respond, possibly only after a long time on a busy machine.
 const PATIENT: [&str; 2] = ["--timeout", "60s"];
 
 /// Options for a load with slices of 1 s that takes far longer than its first slices and sends few

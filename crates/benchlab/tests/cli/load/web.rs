@@ -17,7 +17,7 @@ pub enum Behavior {
     Honest,
     /// Sends the honest response in chunks.
     Chunked,
-    /// Sends the honest response after this many ms.
+    /// Sends the honest response after the given number of milliseconds.
     Slow(u64),
     /// Sends the honest response and closes the connection.
     Closes,

@@ -241,7 +241,7 @@ impl Shared {
         (201, object)
     }
 
-    /// Returns the pod of a Job, initially without its container.
+    /// Returns the pod of a Job. If `is_begun` is false, its container is still being created.
     fn pod(&self, job: &str, is_begun: bool) -> Value {
         let waiting =
             |reason: &str| json!({"waiting": {"reason": reason, "message": "so it is here"}});

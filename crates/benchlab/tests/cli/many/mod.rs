@@ -39,7 +39,7 @@ impl TestDirectory {
         self.start_load_within("60s", words)
     }
 
-    /// Does the same as [`TestDirectory::start_load`] with this timeout for requests.
+    /// Does the same as [`TestDirectory::start_load`], with the given timeout for requests.
     fn start_load_within(&self, timeout: &str, words: &[&str]) -> Child {
         let long = ["--redo", "0", "--for", "12s", "--timeout", timeout];
         let lab = self.0.start(&[&["load"], &long[..], words].concat());

@@ -31,8 +31,8 @@ const ENDS: [[&str; 2]; 2] = [
 ];
 
 impl Networks {
-    /// Derives the names of the networks from the process ID and these suffixes. Does not create
-    /// them.
+    /// Derives the names of the networks from the process ID and the suffixes in `ends`. Does not
+    /// create them.
     fn named(ends: [&str; 2]) -> Networks {
         Networks {
             names: ends.map(|end| format!("bl{}{end}", std::process::id() % 100_000)),

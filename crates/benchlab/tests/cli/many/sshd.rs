@@ -17,7 +17,7 @@ pub struct Sshd {
 }
 
 impl Sshd {
-    /// Starts the server with these hosts. Each host has a command that runs instead of the
+    /// Starts the server with the given hosts. Each host has a command that runs instead of the
     /// requested command (sshd(8), `command=`).
     ///
     /// A host with an empty command runs the requested command. If sshd is not installed, returns
