@@ -17,6 +17,7 @@ five minutes per server, plus the runs; the machine must have no other load.
 
 import argparse
 import json
+import math
 import re
 import subprocess
 import sys
@@ -67,7 +68,7 @@ class Load:
 
     requests: int
     cpu_us: float
-    """The server's CPU time per request."""
+    """The server's CPU time per request; infinite if it served none."""
     busy: float
     """The server's CPU time as a fraction of the elapsed time."""
 
@@ -77,7 +78,7 @@ def load(generator: str, server: Served, core: int, seconds: int) -> Load:
     before, began = cpu_s(server.pid), time.monotonic()
     requests = GENERATORS[generator](server, core, seconds)
     used, took = cpu_s(server.pid) - before, time.monotonic() - began
-    return Load(requests, used / requests * 1e6, used / took)
+    return Load(requests, used / requests * 1e6 if requests else math.inf, used / took)
 
 
 def output(server: Served, core: int, command: list[str], seconds: int) -> str:
@@ -181,6 +182,7 @@ def main() -> None:
     for name in names:
         print(f"{name} under wrk", file=sys.stderr, flush=True)
         truths[name] = truth(name, args)
+        print(f"{name}: {truths[name]}", file=sys.stderr, flush=True)
     said = {}
     for run in args.runs:
         print(f"benchlab, {run}", file=sys.stderr, flush=True)
@@ -188,7 +190,7 @@ def main() -> None:
     rows, wrong = [], []
     for name in names:
         known = truths[name]
-        row = [name, f"{known.first_us:.1f}"]
+        row = [name, f"{known.first_us:.1f}" if math.isfinite(known.first_us) else "no response"]
         for one in known.by_generator.values():
             row += [one.cost_us.text(1), one.ratio.text(2), f"{one.busy:.0%}"]
         for run in args.runs:
