@@ -61,8 +61,8 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
 
 
 def _is_shared(one: Application, path: str, applications: list[Application]) -> bool:
-    """Returns true if another application is below a path or serves it: the proxy would serve that
-    application's files, too."""
+    """Returns true if the context of another application is below a path or contains it. The proxy would then
+    serve that application's files, too."""
     whole = f"{one.context}{path}/"
     return any(f"{other.context}/".startswith(whole)
                or len(other.context) > len(one.context) and whole.startswith(f"{other.context}/") for other in applications)

@@ -328,7 +328,8 @@ static double per_operation(uint64_t sum, uint64_t operations)
     return (double)sum / (double)operations;
 }
 
-/* Performs a batch, which ends with its last operation. Leaked resources are counted afterwards. */
+/* Performs a batch. The measured time ends with the last operation; leaked resources are counted
+ * afterwards. */
 static bool perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     static lab_latencies span;
