@@ -98,7 +98,7 @@ static bool fail_at(lab *lab, const char *what, int error)
     return lab_fail(lab, LAB_FAILED, "%s: %s", what, strerror(error));
 }
 
-/* Adds the hash of a child's output, and its exit status. */
+/* Adds the hash of a child's output, and the child's exit status. Fails if the output is unexpected. */
 static bool add_outcome(lab *lab, process_case *self, size_t received, uint64_t status, lab_work *work)
 {
     if (received != self->size || memcmp(self->received, self->content, received) != 0)

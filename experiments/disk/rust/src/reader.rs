@@ -21,9 +21,10 @@ pub struct Reader {
 enum Way {
     /// One call of `pread` after another.
     Pread,
-    /// All reads are submitted to the kernel together.
+    /// io_uring, which keeps multiple reads in progress from one thread.
     Ring(Box<IoUring>),
-    /// One thread for each read, if io_uring is missing or not permitted.
+    /// One thread for each read in progress. Used if io_uring is missing, not permitted or
+    /// excluded.
     Threads,
 }
 

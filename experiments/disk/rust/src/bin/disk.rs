@@ -250,7 +250,7 @@ fn counted(
 }
 
 /// Adds the throughput in bytes per second, and the percentage of read bytes that came from the
-/// device. Every operation was verified and adds 1 to the check.
+/// device. Each operation adds 1 to the check.
 fn told(mut work: Work, operations: u64, bytes: usize, read_before: Option<u64>) -> Work {
     let moved = (operations * bytes as u64) as f64;
     let (start, end) = work.laps.as_ref().map_or((0, 1), Laps::span);
