@@ -61,8 +61,8 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
 
 
 def _is_shared(one: Application, path: str, applications: list[Application]) -> bool:
-    """Returns true if another application is below a path or serves it: the proxy would serve that
-    application's files, too."""
+    """Returns true if the context of another application is below a path or contains it. The proxy would then
+    serve that application's files, too."""
     whole = f"{one.context}{path}/"
     return any(f"{other.context}/".startswith(whole)
                or len(other.context) > len(one.context) and whole.startswith(f"{other.context}/") for other in applications)
@@ -185,8 +185,8 @@ def doubtful(application: Application) -> list[str]:
 
 
 def _is_plain(path: str) -> bool:
-    """Returns true unless the path is a file that the application processes, or contains characters with a
-    special meaning. Welcome pages of the root are left to the application."""
+    """Returns true unless the application processes the file, or the path contains WEB-INF, META-INF, a
+    character with a special meaning, a space or a non-ASCII character."""
     return (PurePosixPath(path).suffix.lower() not in DYNAMIC and "/WEB-INF/" not in path.upper()
             and "/META-INF/" not in path.upper() and re.fullmatch(r"[\x21-\x7e]+", path) is not None
             and not set(path) & set('"<>\\^`{|}%;?#*'))
@@ -245,7 +245,8 @@ def _reaches_into(pattern: str, folder: str) -> bool:
 
 
 def _xml(path: Path) -> ElementTree.Element:
-    """Parses a descriptor. A document type could contain entities of unlimited size, and is rejected."""
+    """Parses a descriptor. Raises ArchiveError if it is too large or malformed, or if it declares entities,
+    which could expand to an unlimited size."""
     text = path.read_bytes()
     if len(text) > MAX_XML:
         raise ArchiveError(f"{path.name} is larger than {MAX_XML >> 20} MiB")

@@ -125,7 +125,8 @@ def unreadable(user: str, places: Sequence[Path], but: Sequence[str]) -> str:
 
 
 def found(user: str, places: Sequence[Path], words: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Returns the first path that find(1) finds with these arguments when it runs as a user."""
+    """Runs find(1) as a user, with the arguments `words` for the directories `places`. The output is the first
+    path found, or empty."""
     account = pwd.getpwnam(user)
     return subprocess.run(["find", *map(str, places), *words, "-print", "-quit"], cwd="/", user=account.pw_uid,
                           group=account.pw_gid, extra_groups=os.getgrouplist(user, account.pw_gid),

@@ -26,7 +26,7 @@ ADA = Path("build/rest/ada/server/subject")
 """The subject whose server is the web server of appserver/ada."""
 
 PROXIES = {"none": "", "jk": "apache-jk", "ajp": "apache-ajp", "http": "apache-http", "nginx": "nginx"}
-"""The reverse proxies, and their names in subjects."""
+"""The kinds of reverse proxy, and the word for each kind in the names of subjects."""
 
 BACKENDS = ("tomcat", "ada")
 OPTIONS = {"tls", "packed", "redeployed"}

@@ -249,7 +249,8 @@ class Proxy:
         yield f"protected paths that are rejected: {asked}"
 
     def sources(self) -> Iterator[str]:
-        """Checks that the proxy serves no source of a JSP page or class that the application does not serve."""
+        """Checks that the proxy serves the source of a page, or a class, only if the application serves it,
+        too."""
         asked, marker = 0, self.marker.encode()
         for application in self.applications:
             for inside in sources(application):

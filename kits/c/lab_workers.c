@@ -26,7 +26,7 @@ struct lab_workers {
     worker each[];
 };
 
-/* Performs a worker's share of a batch. Without laps, the share ends with its last operation. */
+/* Performs a worker's share of a batch. If the worker records no laps, the share ends when `work` returns. */
 static bool do_share(worker *self)
 {
     lab_latencies *latencies = &self->share.latencies;

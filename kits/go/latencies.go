@@ -17,7 +17,7 @@ type Latencies struct {
 
 const buckets = 1920 // the number of buckets for 64-bit latencies
 
-// bucket returns the bucket of a latency, whose width is at most 1/32 of its values.
+// bucket returns the bucket of a latency. The width of a bucket is at most 1/32 of its values.
 func bucket(ns uint64) int {
 	if ns < 64 {
 		return int(ns)

@@ -16,8 +16,8 @@ type Opening struct {
 	reply     *reply
 }
 
-// NewOpening returns the opening for these arguments, which must include `seed`. Serve calls it for
-// each command `open`; other programs, such as benchmarks, call it to open a case directly.
+// NewOpening returns the opening for the given arguments, which must include `seed`. Serve calls it for each
+// command `open`; other programs, such as benchmarks, call it to open a case directly.
 func NewOpening(arguments map[string]string) (*Opening, error) {
 	opening := &Opening{arguments: arguments, reply: newReply("opened")}
 	seed, err := opening.Integer("seed", 0, math.MaxUint64)

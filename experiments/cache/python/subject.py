@@ -19,8 +19,9 @@ ENTRIES_MAX = 1_000_000
 """The maximum number of entries in the case `write`. The case `wait` always uses this number."""
 
 OLD_KEYS = 1_000
+"""The number of keys in the map before an operation of the case `lost`."""
 NEW_KEYS = 1_000
-"""The number of keys in the map before an operation of the case `lost`, and the number of keys that the operation adds."""
+"""The number of keys that an operation of the case `lost` adds to the map."""
 
 
 @contextmanager

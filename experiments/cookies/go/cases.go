@@ -102,8 +102,8 @@ func (f fresh) Perform(operations uint64) (work lab.Work, err error) {
 
 func (f fresh) Close() error { return f.site.Close() }
 
-// openPacket opens a case whose request fills one packet exactly, or needs a second packet for its last
-// byte.
+// openPacket opens a case whose request either fills one packet exactly, or is one byte longer and therefore
+// needs a second packet.
 func openPacket(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	packets, err := opening.Text("packets")
 	if err != nil {
@@ -122,7 +122,7 @@ func openPacket(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	})
 }
 
-// fill returns a cookie that makes a request the given number of bytes long.
+// fill returns a cookie that makes a request wanted bytes long.
 func fill(client *client, wanted int64) (string, error) {
 	const name = "fill="
 	bytes := func(length int64) (int64, error) {

@@ -14,7 +14,7 @@ import (
 	"benchlab/lab"
 )
 
-// protocol is the protocol between the two ends.
+// protocol is the version of HTTP that the client and the server use.
 type protocol struct {
 	name  string
 	major int

@@ -31,7 +31,7 @@ var browser = http.Header{
 	"Upgrade-Insecure-Requests": {"1"},
 }
 
-// site is a server at one end of the link, with the requests of clients at the other end.
+// site is the server at one end of the link, and the request that clients at the other end send.
 type site struct {
 	protocol protocol
 	server   *http.Server
@@ -82,8 +82,8 @@ func (s *site) send(cookies string) {
 
 func (s *site) Close() error { return s.server.Close() }
 
-// cookies returns this many cookies of 98 bytes, which take 100 bytes each with separators. Their values look like
-// session IDs: random letters and digits.
+// cookies returns count cookies of 98 bytes, each of which takes 100 bytes with its separator. Their values
+// look like session IDs: random letters and digits.
 func cookies(inputs []uint64, count int) string {
 	const length = 94
 	pairs := make([]string, count)

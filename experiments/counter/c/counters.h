@@ -16,15 +16,16 @@ typedef struct counter {
     void (*reset)(void *object);
     uint64_t (*value)(void *object);
     void (*increments)(void *object, uint64_t times);
-    /* Increments the counter this many times, with READS reads after each increment. Returns the number
-     * of reads that found a lower value than the previous one. */
+    /* Increments the counter `times` times, with READS reads after each increment. Returns the number of
+     * reads that found a lower value than the previous one. */
     uint64_t (*increments_and_reads)(void *object, uint64_t times);
 } counter;
 
 /* All schemes, ending with NULL. */
 extern const counter *const counters[];
 
-/* The atomic and the unsafe counter of the case side_by_side, and the loop that increments both. */
+/* The atomic and the unsafe counter of the case side_by_side, and the loop that increments both `times`
+ * times. */
 extern const counter *const with_safety;
 extern const counter *const without_safety;
 void both_increments(void *safe, void *not_safe, uint64_t times);

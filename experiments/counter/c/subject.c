@@ -77,8 +77,8 @@ static bool read_mostly_open(lab *lab, void *data)
     return find_scheme(lab, data) && start(lab, data, increment_and_read);
 }
 
-/* Counts in all threads. For a safe counter the check is its final value, and the number of reads that went
- * backwards must be 0. */
+/* Counts in all threads. For a safe counter the check is its final value, and no read may return a lower
+ * value than the previous read. */
 static bool count(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     const subject *subject = data;

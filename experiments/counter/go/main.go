@@ -29,7 +29,7 @@ func threads(opening *lab.Opening) (uint64, error) {
 	return opening.Integer("threads", 1, threadsMax)
 }
 
-// shareOf returns the number of operations of this worker.
+// shareOf returns the number of a batch's operations that a worker performs. Workers are numbered from 0.
 func shareOf(worker, workers, operations uint64) uint64 {
 	return (operations - worker + workers - 1) / workers
 }
@@ -78,8 +78,8 @@ func openCounting(opening *lab.Opening, work func(c counter, worker, times uint6
 	return &counting{counter, lab.NewWorkers(n, share)}, nil
 }
 
-// Perform counts in all goroutines. For a safe counter the check is its final value, and the number of reads
-// that went backwards must be 0.
+// Perform counts in all goroutines. For a safe counter the check is its final value, and no read may return a
+// lower value than the previous read.
 func (c *counting) Perform(operations uint64) (lab.Work, error) {
 	before := c.counter.value()
 	work, err := c.workers.Perform(operations)

@@ -32,8 +32,8 @@ def told(work: Work, operations: int, check: int, reached: int) -> Work:
 
 
 def counting(opening: Opening, counter: Counter, work: Callable[[int], int | None]) -> Iterator[Perform]:
-    """Counts in all threads. For a safe counter the check is its final value, and the number of reads that
-    went backwards must be 0."""
+    """Counts in all threads. For a safe counter the check is its final value, and no read may return a lower
+    value than the previous read."""
     with shared_by(opening, work) as batch:
         def perform(operations: int) -> Work:
             before = counter.value()

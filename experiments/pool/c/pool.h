@@ -18,7 +18,7 @@ typedef struct resource {
 
 typedef struct pool pool;
 
-/* The name of the subject in the experiment, and the implementation of the pool. */
+/* The subject's name in the experiment, and a description of the pool's implementation. */
 extern const char *const pool_subject;
 extern const char *const pool_library;
 

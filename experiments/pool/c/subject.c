@@ -72,7 +72,8 @@ static uint64_t fail_at_times(const pool_case *self, const resource *resource, u
     return self->fails[k % LAB_INPUTS] ? 2 : 1;
 }
 
-/* Does one operation, which counts even if all resources have been lost; the metrics show this. */
+/* Does one operation. If all resources have been lost, the operation does nothing but still counts; the
+ * metric `lost` reports the lost resources. */
 static inline uint64_t operate(thread *thread, uint64_t k)
 {
     const pool_case *self = thread->self;

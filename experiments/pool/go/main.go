@@ -43,7 +43,7 @@ func openTogether(threads uint64, size uint64, hold hold) lab.Case {
 	return c
 }
 
-// operate leases and returns a resource, even if the holder fails.
+// operate leases a resource, and returns it even if the holder fails.
 func (c *together) operate(holder *holder, k uint64) (uint64, error) {
 	leased := c.pool.lease()
 	defer c.pool.release(leased)

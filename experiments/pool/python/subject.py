@@ -54,7 +54,8 @@ class Pool:
 
 
 class ForgetfulPool(Pool):
-    """A pool without `finally`: a failing holder never returns its resource, until the pool is empty."""
+    """A pool without `finally`. A failing holder does not return its resource, so that no resources are left in
+    the end."""
 
     @contextmanager
     def lease(self) -> Iterator[Resource]:

@@ -15,7 +15,7 @@ THREADS_MAX = 256
 
 
 class Target(NamedTuple):
-    """The differences between the targets."""
+    """The driver of a database, and the functions that depend on the database."""
 
     library: str
     opened: Case

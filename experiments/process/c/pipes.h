@@ -17,7 +17,8 @@ typedef struct child {
     int output; /* to read from */
 } child;
 
-/* Starts a program with these pipes. Returns 0 or an error number. */
+/* Starts a program. Connects a pipe to its input if `with_input` is true, and to its output if
+ * `with_output` is true. Returns 0 or an error number. */
 int child_start(child *child, char *const words[], bool with_input, bool with_output);
 
 /* Reads the next bytes of the output. Returns 0 at the end. */
@@ -35,7 +36,7 @@ size_t child_exchange(child *child, const char *bytes, size_t size, char *into, 
 
 void child_close_input(child *child);
 
-/* Returns true if output is available or ends within this time in ms. */
+/* Returns true if output is available, or if the output ends, within `ms` milliseconds. */
 bool child_answers_within(const child *child, int ms);
 
 /* Waits for the exit of the program and closes its pipes. Returns the exit code, or 256 + the signal. */

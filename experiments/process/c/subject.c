@@ -98,7 +98,7 @@ static bool fail_at(lab *lab, const char *what, int error)
     return lab_fail(lab, LAB_FAILED, "%s: %s", what, strerror(error));
 }
 
-/* Adds the hash of a child's output, and its exit status. */
+/* Adds the hash of a child's output, and the child's exit status. Fails if the output is unexpected. */
 static bool add_outcome(lab *lab, process_case *self, size_t received, uint64_t status, lab_work *work)
 {
     if (received != self->size || memcmp(self->received, self->content, received) != 0)
@@ -328,7 +328,8 @@ static double per_operation(uint64_t sum, uint64_t operations)
     return (double)sum / (double)operations;
 }
 
-/* Performs a batch, which ends with its last operation. Leaked resources are counted afterwards. */
+/* Performs a batch. The measured time ends with the last operation; leaked resources are counted
+ * afterwards. */
 static bool perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     static lab_latencies span;

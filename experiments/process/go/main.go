@@ -50,7 +50,7 @@ func inParent(prepare prepare) lab.Open {
 	}
 }
 
-// Perform ends the batch with its last operation, and then counts leaked resources.
+// Perform measures the time until the end of the last operation, and then counts leaked resources.
 func (c *processCase) Perform(operations uint64) (lab.Work, error) {
 	work := lab.Work{Latencies: new(lab.Latencies), Metrics: map[string]float64{}}
 	work.Latencies.Start()

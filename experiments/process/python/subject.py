@@ -181,8 +181,8 @@ METRICS = {"read": ["first_byte"], "kill": ["kill_time"], "write_then_read": ["d
 
 
 def case(prepare: Callable[[Opening], Iterator[Operation]]) -> Callable[[Opening], Iterator[Perform]]:
-    """Creates a case in a parent of the requested size. A batch ends with its last operation; leaked
-    resources are counted after that."""
+    """Creates a case in a parent of the requested size. The measured time of a batch ends with its last
+    operation; leaked resources are counted afterwards."""
 
     @contextmanager
     def opened(opening: Opening) -> Iterator[Perform]:

@@ -16,7 +16,7 @@ package Orders is
 
    function Max_Items (Bytes : Natural) return Natural;
    function Max_Tags (Bytes : Natural) return Natural;
-   --  Returns the maximum number of items or tags in a JSON text of this length
+   --  Returns the maximum number of items or tags in a JSON text of Bytes bytes
 
    procedure Read (Self : in out Order; Source : String; Is_Order : out Boolean);
    --  Reads an order. Sets Is_Order to False if Source is not JSON, if a member is missing, occurs

@@ -10,7 +10,7 @@ package Service is
    use Appserver;
 
    procedure Open (Folder : String);
-   --  Opens the directory with the files
+   --  Opens the directory Folder, which contains the static files
 
    procedure Close;
 

@@ -205,7 +205,7 @@ static int next_size(cursor *input, size_t *size)
     return COMPLETE;
 }
 
-/* Reads the chunks and the trailer, and concatenates the chunks at `to`, unless that is NULL. */
+/* Reads the chunks and the trailer, and concatenates the chunks at `to`, unless `to` is NULL. */
 static int read_chunks(cursor *input, char *to, size_t *length)
 {
     size_t size;

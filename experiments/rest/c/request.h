@@ -36,7 +36,7 @@ enum { INCOMPLETE = 0, COMPLETE = 200 };
  * otherwise the status code of the rejection, after which the connection must be closed. */
 int request_read(char *bytes, size_t length, request *request);
 
-/* Returns true if a slice equals this text. */
+/* Returns true if a slice equals `text`. */
 bool slice_is(slice slice, const char *text);
 
 #endif

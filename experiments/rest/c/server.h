@@ -29,7 +29,7 @@ typedef void (*server_answers)(void *data, const request *request, answer *answe
 /* Writes the status line and the common headers; `status` is "200 OK". */
 void answer_begin(answer *answer, const char *status);
 
-/* Writes the remaining headers, starting with Content-Type, and a body of this type. */
+/* Writes the remaining headers, starting with Content-Type, whose value is `type`, and the body. */
 void answer_body(answer *answer, const char *type, const char *body, size_t length);
 
 /* Writes the remaining headers, and adds a file, which the response then owns. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the position for writing this many more bytes. */
+/* Makes room for `more` bytes, and returns the position at which to write them. */
 static char *room(text *text, size_t more)
 {
     if (text->capacity - text->length < more) {

@@ -20,7 +20,7 @@ void text_add_integer(text *text, int64_t value);
 /* Adds a string literal. */
 #define text_add_literal(text, literal) text_add(text, literal, sizeof(literal) - 1)
 
-/* Adds a JSON string with this content (UTF-8), quoted and escaped. */
+/* Adds a UTF-8 string as a JSON string, quoted and escaped. */
 void text_add_json_string(text *text, const char *string, size_t length);
 
 /* Adds a finite number with 15 digits, or with 17 digits if that is necessary to preserve it. */

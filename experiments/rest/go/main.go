@@ -16,7 +16,9 @@ import (
 	"benchlab/lab"
 )
 
-// benchlab stops a subject for up to a minute while others have their turn, which must not look like a slow client.
+// timeout is the maximum time for a request's header, and the maximum idle time of a connection. benchlab
+// stops a subject for up to a minute while other subjects run; the server must not mistake its own pause for
+// a slow client.
 const timeout = 5 * time.Minute
 
 // closeTimeout returns the time for requests in progress. In tests, an environment variable sets it.

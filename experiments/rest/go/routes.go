@@ -26,7 +26,8 @@ type numbered struct {
 	Number   uint64 `json:"number"`
 }
 
-// routes implements the routes in experiments/rest/README.md, with the files of the given directory.
+// routes implements the routes in experiments/rest/README.md. It serves the static files in the directory
+// folder.
 func routes(folder string) http.Handler {
 	// Overrides the system's table of types, if there is one.
 	mime.AddExtensionType(".bin", "application/octet-stream")

@@ -21,8 +21,8 @@ _GREETING = b'{"greeting":"Hello World!"}'
 
 
 def api(files: str, threads: int) -> Starlette:
-    """Creates the application, which also serves the files of a directory. Handlers run on the event loop;
-    file operations run in at most this many threads."""
+    """Creates the application, which also serves the files of a directory. Handlers run on the event loop; file
+    operations run in at most `threads` threads."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

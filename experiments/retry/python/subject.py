@@ -20,7 +20,7 @@ CLIENTS_MAX = 256
 NANOSECONDS = 1_000_000_000
 ATTEMPTS = 4
 FIRST_WAIT_S = 0.01
-"""The upper bound of the delay before the first retry, which doubles with each retry."""
+"""The upper bound of the delay before the first retry, in seconds. The bound doubles with each further retry."""
 MAX_WAIT_S = 1
 
 RETRIED = "retried"

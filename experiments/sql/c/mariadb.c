@@ -38,7 +38,7 @@ typedef struct sql {
     own_work work; /* of the case own */
 } sql;
 
-/* A column's value of the case own. */
+/* The value of one column of a row in the case own. */
 typedef struct own_column {
     int64_t integer;
     double number;

@@ -7,7 +7,7 @@
 
 #include "lab_kit.h"
 
-/* The types of parameters (the first three) and of columns. */
+/* The types of columns. Only the first three are also types of parameters. */
 typedef enum own_type {
     OWN_INTEGER, OWN_FLOAT, OWN_TEXT, OWN_BOOLEAN, OWN_DECIMAL, OWN_BYTES, OWN_DATE, OWN_TIMESTAMP
 } own_type;

@@ -13,8 +13,8 @@ enum { MAX_CONNECTIONS = 1024 };
  * cache. */
 #define NO_STATEMENT_CACHE "0"
 
-/* The values to bind: operation k uses the values at k % LAB_INPUTS. s is the seeded sequence's value at this
- * index. */
+/* The values to bind: operation k uses the values at k % LAB_INPUTS. In the comments below, s is the
+ * seeded sequence's value at the same index. */
 typedef struct inputs {
     int32_t ids[LAB_INPUTS];     /* 1 + s mod rows */
     int32_t others[LAB_INPUTS];  /* 1 + (s >> 32) mod rows: the row that a transfer adds to */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code for mysqlclient and PyMySQL beyond the DB-API, which both implement."""
+"""Code that mysqlclient and PyMySQL need in addition to the DB-API."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

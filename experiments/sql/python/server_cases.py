@@ -270,7 +270,7 @@ def server_cases(connector: Connector, transaction: Transaction,
 
 
 def _points(cursor: Any, row_ids: list[int]) -> Share:
-    """Returns one connection's part of the operations of the case `connections`."""
+    """Returns the function that performs one connection's share of the operations of the case `connections`."""
 
     def share(operations: range, latencies: Latencies) -> Work:
         check = 0

@@ -265,7 +265,7 @@ def transaction(connection: Any, cursor: Any) -> Iterator[None]:
 
 
 def _points(execute: Callable[..., Any], row_ids: list[int]) -> Share:
-    """Returns one connection's part of the operations of the case `connections`."""
+    """Returns the function that performs one connection's share of the operations of the case `connections`."""
 
     def share(operations: range, latencies: Latencies) -> Work:
         check = units = 0

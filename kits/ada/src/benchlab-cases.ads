@@ -69,7 +69,7 @@ package Benchlab.Cases is
    type Case_Reference is access Subject_Case'Class;
 
    type Case_Maker is not null access function (Name : String) return Case_Reference;
-   --  Returns a new case with this name, or null if there is no such case. The caller must free the
-   --  case.
+   --  Returns a new case whose name is Name, or null if there is no such case. The caller must free
+   --  the case.
 
 end Benchlab.Cases;

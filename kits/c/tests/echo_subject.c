@@ -165,7 +165,7 @@ static void latency_close(void *data)
 
 static int waits;
 
-/* Serves nothing, and counts its calls. */
+/* Serves no requests. Counts how often it was called. */
 static void server_wait(void *data, int commands)
 {
     (void)data;

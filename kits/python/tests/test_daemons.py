@@ -50,7 +50,8 @@ def interpreter() -> list[str | Path]:
 @pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.parametrize("start", ["'/usr/bin/python3'", "'/usr/bin/setsid', '/usr/bin/python3'"])
 def test_what_a_killed_subject_leaves_is_ended(start: str, frozen: bool) -> None:
-    """Also tests a server that creates its own process group, as php-fpm does."""
+    """Tests that servers end after their subject has been killed: an ordinary server, and a server that creates
+    its own process group, as php-fpm does."""
     text = SUBJECT.replace("sys.executable", start)
     subject = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True,
                                start_new_session=True,

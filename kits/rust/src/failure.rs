@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::iter::successors;
 
-/// The reason why a case was not opened or an operation failed.
+/// An error that prevented a case from being opened, or an operation from succeeding.
 ///
 /// The `?` operator converts every [`std::error::Error`] to a failure with the code `failed`. `Failure` does not
 /// implement `Error` itself, because the conversion would then be impossible.

@@ -156,7 +156,7 @@ pub struct State {
 /// The effect of a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// True if the machine is already in this state.
+    /// True if the machine is already in the state.
     pub is_current: bool,
     /// Instructions for making the state permanent.
     pub permanent: Option<String>,
@@ -182,7 +182,7 @@ impl State {
         self.arguments.find(key)
     }
 
-    /// Returns an argument, which must be a whole number in this range.
+    /// Returns an argument, which must be a whole number in `range`.
     ///
     /// # Errors
     /// Returns [`Failure::usage`] if the argument is missing or not such a number.
@@ -237,7 +237,7 @@ pub fn serve_fixture(name: &str, fixture: impl Fixture) -> io::Result<()> {
     serve_fixture_on(name, fixture, io::stdin().lock(), replies)
 }
 
-/// Serves benchlab like [`serve_fixture`], on these streams.
+/// Serves benchlab like [`serve_fixture`], on the given streams.
 ///
 /// # Errors
 /// Returns an error if a stream fails, or if changes cannot be undone at the end of the input.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The inputs of a case, computed when the case is opened.
 
-/// The number of values of the sequence, which then repeats.
+/// The number of values in the sequence. After the last value, the sequence starts again.
 const COUNT: usize = 4096;
 
 /// The inputs of a case, one for each of the 4,096 values of the seeded sequence.

@@ -4,7 +4,8 @@
 use crate::clock;
 use std::fmt;
 
-/// The number of buckets for every `u64`, so that no bounds have to be checked while measuring.
+/// The number of buckets. Every `u64` has a bucket, so that no bounds have to be checked while
+/// measuring.
 const BUCKETS: usize = 59 * 32 + 32;
 
 /// The latencies of the operations of one connection or thread, with their start and end.

@@ -73,7 +73,7 @@ impl Subject {
         self.serve_on(io::stdin().lock(), replies)
     }
 
-    /// Serves benchlab like [`Subject::serve`], on these streams.
+    /// Serves benchlab like [`Subject::serve`], on the given streams.
     pub fn serve_on(
         self,
         commands: impl BufRead + 'static,
@@ -132,7 +132,7 @@ impl Opening<'_> {
         self.arguments.text(key)
     }
 
-    /// Returns the argument `key`, which must be a decimal integer in this range.
+    /// Returns the argument `key`, which must be a decimal integer in `range`.
     pub fn integer<T>(&self, key: &str, range: RangeInclusive<T>) -> Result<T, Failure>
     where
         T: FromStr + PartialOrd + fmt::Display,

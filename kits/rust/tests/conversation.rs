@@ -137,7 +137,7 @@ impl Write for Replies {
     }
 }
 
-/// Returns all replies to this input.
+/// Returns all replies to an input.
 fn answers(input: &[u8]) -> Vec<String> {
     let replies = Replies::default();
     Subject::new("echo", "no library 1.0")
@@ -157,7 +157,7 @@ fn answers(input: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Returns the replies to these commands, without the hello.
+/// Returns the replies to commands, without the hello.
 fn replies(commands: &[&str]) -> Vec<String> {
     answers(commands.join("\n").as_bytes()).split_off(1)
 }

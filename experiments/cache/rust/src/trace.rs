@@ -35,7 +35,7 @@ pub fn zipf(inputs: &Inputs, read_percentage: u64) -> Inputs<Access> {
     })
 }
 
-/// Reads the keys of these operations, and sums the values.
+/// Reads the key of each of `operations`, and returns the sum of the values.
 pub fn read_all(map: &dyn ReadMap, trace: &Inputs<Access>, operations: StepBy<Range<u64>>) -> u64 {
     operations
         .map(|k| map.get(trace.at(k).key).unwrap_or(0))

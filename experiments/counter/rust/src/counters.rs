@@ -32,11 +32,11 @@ pub trait CountingLoops: Send + Sync {
     /// Returns the current value.
     fn reached(&self) -> u64;
 
-    /// Increments the counter this many times.
+    /// Increments the counter `times` times.
     fn increments(&self, times: u64);
 
-    /// Increments the counter this many times, with 100 reads for each increment. Returns the number of reads that
-    /// found a lower value than the previous one.
+    /// Increments the counter `times` times, with 100 reads for each increment. Returns the number
+    /// of reads that found a lower value than the previous one.
     fn increments_and_reads(&self, times: u64) -> u64;
 }
 
@@ -190,7 +190,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Increments both counters this many times.
+    /// Increments each of the two counters `times` times.
     #[inline(never)]
     pub fn increments(&self, times: u64) {
         for _ in 0..times {

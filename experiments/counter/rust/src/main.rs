@@ -31,8 +31,8 @@ fn read_mostly(opening: Opening) -> Result<Closed, Failure> {
     })
 }
 
-/// Counts in all threads. For a safe counter the check is its final value, and the number of reads
-/// that went backwards must be 0.
+/// Counts in all threads. For a safe counter the check is its final value, and no read may return a
+/// lower value than the previous read.
 fn count(opening: Opening, work: fn(&dyn CountingLoops, u64) -> u64) -> Result<Closed, Failure> {
     let scheme = opening.text("scheme")?;
     let Some(counter) = counters::counter(scheme) else {

@@ -42,7 +42,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind with this name, `None` for no background, or an error if there is no such kind.
+    /// Returns the kind named `name`, `None` for `idle`, or an error if there is no such kind.
     pub fn named(name: &str) -> Result<Option<Kind>, Failure> {
         match name {
             "idle" => Ok(None),
@@ -82,8 +82,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Creates the files that the background reads. Returns an error if this machine cannot throttle the background in
-    /// this way.
+    /// Creates the files that the background reads. Returns an error if this machine cannot
+    /// throttle the background as `held` requires.
     pub fn prepare(kind: Kind, folder: &Path, held: Held) -> Result<(), Failure> {
         if held == Held::Group {
             Group::new(folder).map_err(|error| {
@@ -163,7 +163,8 @@ impl Drop for Background {
     }
 }
 
-/// Runs the load in the background: `background KIND FOLDER [ionice | CGROUP_FILE]`.
+/// Runs the load of the background process. The command line is `background KIND FOLDER`, followed
+/// by `ionice` or the path of a control group's file if the load is throttled.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let [_, kind, folder, held @ ..] = arguments else {
         return Err(Failure::usage("usage: background KIND FOLDER"));
@@ -195,8 +196,9 @@ fn read(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes two files alternately. Before the next [`STEP`] bytes, the loop waits until the same bytes of the previous
-/// file are on the disk, so the disk always has work but keeps up.
+/// Writes two files alternately. After every [`STEP`] bytes, the loop waits until the bytes at the
+/// same position of the previous file are on the disk. The disk therefore always has work, but
+/// never falls behind by more than the size of one file.
 fn write(folder: &Path) -> Result<(), Failure> {
     let mut buffer = Buffer::new(STEP as usize);
     fill(&mut buffer, 0);
@@ -322,7 +324,7 @@ impl Drop for Group {
     }
 }
 
-/// Removes the groups of subjects that were killed.
+/// Removes the control groups that killed subjects left behind.
 fn remove_abandoned(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries {
@@ -334,7 +336,7 @@ fn remove_abandoned(parent: &Path) {
     }
 }
 
-/// Returns `MAJOR:MINOR` of the whole disk.
+/// Returns `MAJOR:MINOR` of the disk that contains a directory: the whole disk, not a partition.
 fn disk_number(folder: &Path) -> io::Result<String> {
     let number = fs::metadata(folder)?.st_dev();
     let (major, minor) = (libc::major(number), libc::minor(number));

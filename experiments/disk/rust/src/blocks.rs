@@ -68,7 +68,8 @@ pub fn mixed(number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Fills blocks, starting with a block number: incompressible words, and the block's number at both ends.
+/// Fills `memory` with blocks that are numbered from `first`. A block consists of incompressible
+/// words, and has its number at both ends.
 pub fn fill(memory: &mut [u8], first: u64) {
     for (block, number) in memory.chunks_exact_mut(BLOCK).zip(first..) {
         for (word, salt) in block.chunks_exact_mut(8).zip(number << 9..) {
@@ -79,7 +80,8 @@ pub fn fill(memory: &mut [u8], first: u64) {
     }
 }
 
-/// Returns an error unless the blocks have the content that [`fill`] writes for the block number `first`.
+/// Returns an error unless both ends of each block contain its number. The first block has the
+/// number `first`.
 pub fn verify(memory: &[u8], first: u64) -> Result<(), Failure> {
     for (block, number) in memory.chunks_exact(BLOCK).zip(first..) {
         let own = number.to_le_bytes();
@@ -90,7 +92,7 @@ pub fn verify(memory: &[u8], first: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the path of the large file with this name in a directory, creating it if it is missing.
+/// Returns the path of the large file `name` in a directory, creating the file if it is missing.
 pub fn large_file(folder: &Path, name: &str) -> io::Result<PathBuf> {
     let (path, making) = (folder.join(name), folder.join(format!("{name}.new")));
     if !path.exists() {
@@ -117,7 +119,7 @@ pub enum Uncached {
 }
 
 impl Uncached {
-    /// Returns the name for a reply.
+    /// Returns the name of the method, as reported to benchlab.
     pub fn name(self) -> &'static str {
         match self {
             Uncached::Direct => "O_DIRECT",

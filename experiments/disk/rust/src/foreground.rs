@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// Returns the metric for the longest operation of this kind.
+    /// Returns the name of the metric for the longest operation of the kind.
     fn longest(self) -> &'static str {
         match self {
             Kind::Read => "longest_read",
@@ -75,7 +75,7 @@ pub const MIXED: [Kind; 10] = {
     ]
 };
 
-/// An operation that took longer than [`FREEZE`].
+/// An operation that took at least [`FREEZE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Freeze {
     /// The kind of operation.
@@ -86,7 +86,7 @@ pub struct Freeze {
     pub took: u64,
 }
 
-/// The files of the operations, and the pattern of operations.
+/// Generates the foreground load: performs a pattern of operations on files at a fixed rate.
 pub struct Foreground {
     pattern: Vec<Kind>,
     rate: u64,
@@ -95,7 +95,8 @@ pub struct Foreground {
     appending: File,
     tree: Tree,
     program: PathBuf,
-    /// The state of the generator of offsets and files; differs between processes.
+    /// The state of the generator that chooses offsets and files. Each process starts with a
+    /// different state.
     next: u64,
     /// The start times of operations in progress in ns, by kind; 0 for none.
     pub waiting: Arc<Mutex<[u64; 4]>>,
@@ -106,7 +107,8 @@ pub struct Foreground {
 pub struct Done {
     /// The result of the operations. Each latency counts from the operation's due time.
     pub work: Work,
-    /// The longest operation of each kind in the pattern.
+    /// The duration of the longest operation of each kind in the pattern, in ns, with the name of
+    /// its metric.
     pub longest: Vec<(&'static str, u64)>,
     /// The freezes of all kinds, in chronological order.
     pub freezes: Vec<Freeze>,
@@ -138,7 +140,8 @@ impl Foreground {
         })
     }
 
-    /// Does this many operations, each at its due time. Operations of different kinds do not wait for each other.
+    /// Does `operations` operations, each at its due time. Operations of different kinds do not
+    /// wait for each other.
     pub fn at_the_rate(&mut self, operations: u64) -> Result<Done, Failure> {
         if self.appending.metadata()?.len() >= APPENDED {
             self.appending.set_len(0)?;

@@ -12,7 +12,7 @@ use std::thread;
 /// Reads blocks at random positions of a file, with a queue depth of `depth`.
 pub struct Reader {
     file: File,
-    /// The state of the generator of offsets; differs between processes.
+    /// The state of the generator that chooses offsets. Each process starts with a different state.
     next: u64,
     buffers: Vec<Buffer>,
     way: Way,
@@ -21,9 +21,10 @@ pub struct Reader {
 enum Way {
     /// One call of `pread` after another.
     Pread,
-    /// All reads are submitted to the kernel together.
+    /// io_uring, which keeps multiple reads in progress from one thread.
     Ring(Box<IoUring>),
-    /// One thread for each read, if io_uring is missing or not permitted.
+    /// One thread for each read in progress. Used if io_uring is missing, not permitted or
+    /// excluded.
     Threads,
 }
 
@@ -63,7 +64,7 @@ impl Reader {
         &self.file
     }
 
-    /// Reads this many blocks, and verifies each of them.
+    /// Reads `operations` blocks, and verifies each of them.
     pub fn read(&mut self, operations: u64) -> Result<Work, Failure> {
         let first = self.next;
         self.next = first.wrapping_add(operations);

@@ -19,7 +19,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Returns the tree with this name in a directory, creating it if it is missing.
+    /// Returns the tree `name` in a directory, creating it if it is missing.
     pub fn made(folder: &Path, name: &str, files: u64) -> io::Result<Tree> {
         let tree = Tree::new(folder.join(name), files);
         if !tree.root.exists() {
@@ -34,7 +34,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Returns a tree that does not exist yet.
+    /// Returns a tree without creating its directories or files.
     pub fn new(root: PathBuf, files: u64) -> Tree {
         Tree { root, files }
     }
@@ -53,7 +53,7 @@ impl Tree {
         folder.join(number.to_string())
     }
 
-    /// Creates the file with this number, which contains one block.
+    /// Creates the file with the given number. The file contains one block.
     pub fn create(&self, number: u64) -> io::Result<()> {
         let mut block = [0; BLOCK];
         fill(&mut block, number);

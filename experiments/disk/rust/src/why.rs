@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The maximum number of entries to show for each kind.
 const MAX_ENTRIES: usize = 4;
 
-/// Counts of samples, by observation.
+/// The number of samples, and the number of samples that showed each observation.
 #[derive(Default)]
 struct Seen {
     samples: u64,
@@ -34,7 +34,8 @@ struct Seen {
     devices: BTreeMap<String, u64>,
 }
 
-/// Runs `why FOLDER`: samples during each background, and prints the observations.
+/// Runs `why FOLDER`: takes samples during each kind of background load, and prints the
+/// observations.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let [_, folder] = arguments else {
         return Err(Failure::usage("usage: why FOLDER"));

@@ -22,7 +22,7 @@ struct HolderFailed;
 /// The metrics of one worker in a batch.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// The number of leases of resources that another worker held.
+    /// The number of leases of resources that another worker held at the same time.
     over: u64,
     /// The number of operations per second, or 0 if there were none.
     rate: f64,

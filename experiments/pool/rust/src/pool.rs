@@ -72,7 +72,7 @@ impl Pool {
         }
     }
 
-    /// Leases and returns a resource this many times.
+    /// Leases and returns a resource `times` times.
     pub fn lease_and_release(&self, times: u64) {
         for _ in 0..times {
             self.lease();

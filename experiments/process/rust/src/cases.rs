@@ -23,8 +23,8 @@ type Metrics = BTreeMap<&'static str, f64>;
 /// An operation's contribution to the check and to the units.
 type Outcome = Result<(u64, u64), Failure>;
 
-/// Serves a case in a parent of the requested size. A batch ends with its last operation; leaked resources are
-/// counted after that.
+/// Serves a case in a parent of the requested size. The measured time of a batch ends with its last
+/// operation; leaked resources are counted afterwards.
 fn serve(
     opening: Opening,
     mut operation: impl FnMut(&mut Metrics) -> Outcome,

@@ -15,7 +15,7 @@ const ECHO_MAX: usize = 64 << 10;
 const NAME_MAX: usize = 32;
 const NUMBER_MAX: u32 = 999_999;
 
-/// Returns the routes, with the files of a directory.
+/// Returns the routes, which include the static files in the directory `files`.
 pub fn routes(files: &std::path::Path) -> Router {
     let echo = post(echo).layer(DefaultBodyLimit::max(ECHO_MAX));
     Router::new()
@@ -70,8 +70,8 @@ fn is_name(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b" .'\"-".contains(&b))
 }
 
-/// Echoes an order. The status for JSON that is not an order is the same as for invalid JSON, because serde only
-/// distinguishes them if it reaches the end.
+/// Echoes an order. The status for JSON that is not an order is the same as for invalid JSON,
+/// because serde distinguishes the two only if it has read the text to its end.
 async fn echo(order: Result<Json<Order>, JsonRejection>) -> Result<Json<Order>, StatusCode> {
     order.map_err(|rejection| match rejection {
         JsonRejection::JsonDataError(_) => StatusCode::BAD_REQUEST,

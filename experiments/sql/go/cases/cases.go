@@ -74,7 +74,7 @@ func (t text) Exec(parameters ...any) (sql.Result, error) { return t.db.Exec(t.q
 func (t text) Query(parameters ...any) (*sql.Rows, error) { return t.db.Query(t.query, parameters...) }
 func (t text) QueryRow(parameters ...any) *sql.Row        { return t.db.QueryRow(t.query, parameters...) }
 
-// openPool returns a pool of this many connections, which stay open even while they are idle.
+// openPool returns a pool of the given number of connections, which stay open even while they are idle.
 func (d Driver) openPool(opening *lab.Opening, connections int, text bool) (*sql.DB, error) {
 	target, err := opening.Text("target")
 	if err != nil {
@@ -98,7 +98,8 @@ func (d Driver) openText(opening *lab.Opening) (*sql.DB, error) {
 	return db, d.report(opening, db)
 }
 
-// openPrepared returns a pool of this many connections and the statements, prepared on one of them.
+// openPrepared returns a pool of the given number of connections, and the statements, prepared on one
+// connection.
 func (d Driver) openPrepared(opening *lab.Opening, connections int, queries ...string) (
 	db *sql.DB, prepared []*sql.Stmt, err error) {
 	db, err = d.openPool(opening, connections, false)

@@ -24,7 +24,7 @@ pub struct OwnStatement {
     pub columns: Vec<OwnType>,
 }
 
-/// The types of parameters (an integer, a float or a text) and of columns.
+/// The types of columns. Only the first three are also types of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum OwnType {

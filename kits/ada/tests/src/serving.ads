@@ -11,9 +11,9 @@ package Serving is
    use Benchlab;
 
    Waits    : Natural := 0;
+   --  The number of calls to Wait
    Commands : Natural := 0;
-   --  The number of calls to Wait (Waits), and the descriptor that was passed to the latest call
-   --  (Commands)
+   --  The descriptor that was passed to the latest call to Wait
 
    type Server_Case is limited new Cases.Serving_Case with null record;
 

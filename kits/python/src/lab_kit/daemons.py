@@ -26,7 +26,8 @@ _GRACE_S = 10
 """The timeout for a server to exit gracefully."""
 
 _LINES_IN_ERROR, _LINES_IN_LOG = 5, 100
-"""The numbers of lines from the end of the log to show with an error, and to forward when the subject ends."""
+"""The maximum number of lines from the end of the log that are shown with an error (`_LINES_IN_ERROR`), and
+that are forwarded when the subject ends (`_LINES_IN_LOG`)."""
 
 _ATTEMPTS = 5
 """The number of attempts to use a free port. Another program may take a port between its choice and its
@@ -169,7 +170,7 @@ class Daemons:
 
 
 def program(*names: str) -> str:
-    """Returns the path of the first of these programs that exists. Also searches the directories for
+    """Returns the path of the first program in `names` that exists. Also searches the directories for
     administrators, such as /usr/sbin."""
     folders = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
     for name in names:

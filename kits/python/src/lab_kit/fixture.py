@@ -37,8 +37,8 @@ class State:
 @dataclass(frozen=True)
 class Checked:
     """The effect of a state. `is_current` is true if the machine is already in the state. `permanent` contains
-    instructions for making the state permanent. From the text `undo`, a later process undoes the state. `claims`
-    contains the names, without commas, of the resources that only one run may change at a time."""
+    instructions for making the state permanent. `undo` is the text from which a later process undoes the state.
+    `claims` contains the names, without commas, of the resources that only one run may change at a time."""
 
     is_current: bool = False
     permanent: str | None = None

@@ -24,7 +24,8 @@ class Latencies:
 
     def __init__(self) -> None:
         self.begun = self.ended = 0
-        """The start of the first operation and the end of the last one, as CLOCK_MONOTONIC in ns."""
+        """The start of the first operation (`begun`) and the end of the last operation (`ended`), as
+        CLOCK_MONOTONIC in ns."""
         self.counts = [0] * BUCKETS
         self.has_laps = False
         """True if individual operations were measured."""

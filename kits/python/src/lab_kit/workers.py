@@ -11,8 +11,8 @@ from lab_kit.latencies import Latencies, merged
 from lab_kit.work import Perform, Work
 
 Share = Callable[[range, Latencies], Work]
-"""Does the operations with these numbers, and calls the latencies' `lap` after each of them, or never
-if the case reports no latencies. It runs in a separate thread."""
+"""Does the operations whose numbers are in the range, and calls the latencies' `lap` after each of them, or
+never if the case reports no latencies. It runs in a separate thread."""
 
 
 @contextmanager

@@ -14,7 +14,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// The number of files in the tree for stat and read.
+/// The number of files in the tree of the cases that stat and read files.
 const FILES: u64 = 4000;
 /// The maximum number of files that a batch creates or deletes.
 const MAX_FILES: u64 = 100_000;
@@ -41,7 +41,7 @@ fn main() -> io::Result<()> {
     subject.serve()
 }
 
-/// Returns true if the data is in the page cache when it is read.
+/// Returns true if the case requires the data to be in the page cache.
 fn is_warm(opening: &Opening) -> Result<bool, Failure> {
     match opening.text("cache")? {
         "warm" => Ok(true),
@@ -249,8 +249,8 @@ fn counted(
     Ok(work)
 }
 
-/// Adds the throughput in bytes per second, and the fraction of read bytes that came from the device. Every operation
-/// was verified and adds 1 to the check.
+/// Adds the throughput in bytes per second, and the percentage of read bytes that came from the
+/// device. Each operation adds 1 to the check.
 fn told(mut work: Work, operations: u64, bytes: usize, read_before: Option<u64>) -> Work {
     let moved = (operations * bytes as u64) as f64;
     let (start, end) = work.laps.as_ref().map_or((0, 1), Laps::span);

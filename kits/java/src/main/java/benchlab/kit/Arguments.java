@@ -47,7 +47,8 @@ public final class Arguments {
      * @param least the minimum
      * @param most the maximum
      * @return the value
-     * @throws Refusal if the argument is missing or not an integer in this range
+     * @throws Refusal if the argument is missing or not an integer from {@code least} to {@code
+     *     most}
      */
     public long integer(String key, long least, long most) throws Refusal {
         String value = text(key);

@@ -8,8 +8,10 @@ import java.util.Map;
  * its statements and computes its inputs; {@link #close} releases them.
  *
  * <p>Only one thread uses a case: the thread that runs {@link Lab#serve(Subject)}. If a method
- * throws, the reply is {@code error code=failed} with the exception's message. The case stays open,
- * and its methods may be called again.
+ * throws, the reply is {@code error} with the exception's message. Its code is {@code failed}, or
+ * the code of the {@link Refusal}. After a failure of {@link #perform}, the case stays open, and
+ * its methods may be called again. After a failure of {@link #settings}, the kit closes the case. A
+ * case counts as closed even if {@link #close} throws.
  */
 public interface Case extends AutoCloseable {
 

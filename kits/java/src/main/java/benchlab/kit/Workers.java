@@ -20,7 +20,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class Workers implements AutoCloseable {
 
-    /** Performs a worker's share of the operations in a separate thread. */
+    /** Performs a worker's operations, one in each call, in the worker's own thread. */
     @FunctionalInterface
     public interface Worker {
         /**

@@ -125,8 +125,8 @@ final class Probe implements Subject {
     }
 
     /**
-     * Does its operations in four threads. An operation fails if its number ends with one of the
-     * digits.
+     * Does its operations in four threads. An operation fails if its number ends with one of {@code
+     * digits}.
      */
     private final class Fallible extends Counted {
         private final Set<Long> failed = ConcurrentHashMap.newKeySet();

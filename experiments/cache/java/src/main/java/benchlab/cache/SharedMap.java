@@ -49,7 +49,10 @@ interface SharedMap {
         return initial;
     }
 
-    /** Creates a map of this project, or of the JDK, with the keys below {@code entries}. */
+    /**
+     * Creates a map with the keys below {@code entries}, using a cache of appserver/java or a map
+     * of the JDK.
+     */
     static SharedMap of(String scheme, int entries) throws Refusal {
         Map<Long, Long> initial = initial(entries);
         CacheOptions<Object, Object> options = CacheOptions.UNLIMITED;

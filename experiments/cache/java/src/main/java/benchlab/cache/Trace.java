@@ -32,7 +32,8 @@ final class Trace {
     }
 
     /**
-     * Draws keys below {@link #ZIPF_KEYS} from a Zipf distribution, with this percentage of reads.
+     * Draws keys below {@link #ZIPF_KEYS} from a Zipf distribution. On average, {@code
+     * readPercentage} percent of the operations are reads.
      */
     static Trace zipf(Sequence inputs, int readPercentage) {
         long[] sums = weightSums();

@@ -32,8 +32,8 @@ final class Counting implements Case {
     }
 
     /**
-     * Counts in all threads. For a safe counter the check is its final value, and the number of
-     * reads that went backwards must be 0.
+     * Counts in all threads. For a safe counter the check is its final value, and no read may
+     * return a lower value than the previous read.
      */
     @Override
     public Result perform(long operations) throws Exception {

@@ -18,7 +18,7 @@ interface Scheme {
     void increments(long times);
 
     /**
-     * Increments the counter this many times, with {@link #READS} reads after each increment.
+     * Increments the counter {@code times} times, with {@link #READS} reads after each increment.
      *
      * @return the number of reads that found a lower value than the previous one
      */

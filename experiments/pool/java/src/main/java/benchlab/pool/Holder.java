@@ -5,7 +5,7 @@ package benchlab.pool;
 @FunctionalInterface
 interface Holder {
 
-    /** A holder that fails on purpose. */
+    /** Thrown by a holder that fails on purpose. */
     final class Failed extends Exception {
         private static final long serialVersionUID = 1;
     }
@@ -16,7 +16,7 @@ interface Holder {
      * @param resource the leased resource
      * @param k the number of the operation
      * @return the value to add to the check
-     * @throws Failed on purpose
+     * @throws Failed if the holder fails on purpose
      */
     long hold(Resource resource, long k) throws Failed;
 }

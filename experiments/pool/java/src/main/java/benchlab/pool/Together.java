@@ -66,7 +66,7 @@ final class Together implements Case {
     private final class Leaser implements Workers.ShareWorker, Holder {
         private final Latencies latencies = new Latencies();
 
-        /** The number of leases of resources that another thread held. */
+        /** The number of leases of resources that another thread held at the same time. */
         private long over;
 
         /** The number of operations per ns; 0 if there were none. */

@@ -6,8 +6,8 @@ import benchlab.kit.Result;
 import java.util.Map;
 
 /**
- * An open case: its operation, and the memory that makes this process large. A batch ends with its
- * last operation; leaked resources are counted after that.
+ * An open case: its operation, and the memory that makes this process large. The measured time of a
+ * batch ends with its last operation; leaked resources are counted afterwards.
  */
 final class ProcessCase implements Case {
 

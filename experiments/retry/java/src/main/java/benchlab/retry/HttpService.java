@@ -72,7 +72,8 @@ final class HttpService implements AutoCloseable {
      * @param batch the number of the batch
      * @param k the number of the call
      * @param key the idempotency key, or null
-     * @throws IOException if there is no response, or its status is not 200
+     * @throws IOException if there is no response
+     * @throws IllegalStateException if the status of the response is not 200
      */
     void request(long batch, long k, String key) throws IOException {
         var request =

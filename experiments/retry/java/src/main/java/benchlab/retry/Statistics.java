@@ -9,7 +9,7 @@ import java.util.Map;
 /**
  * Counts of attempts.
  *
- * @param faults the number of attempts that ended with each fault; contains all faults
+ * @param faults the number of attempts that ended with each fault; has an entry for every fault
  * @param retries the number of attempts after the first one of their call
  */
 record Statistics(Map<TransientError, Long> faults, long retries) {

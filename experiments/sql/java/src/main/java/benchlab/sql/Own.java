@@ -20,7 +20,7 @@ import java.util.Map;
 final class Own extends SqlCase {
     private static final int MAX_STATEMENTS = 100;
 
-    /** The types of parameters (the first three) and of columns. */
+    /** The types of columns. Only the first three are also types of parameters. */
     private enum Type {
         INTEGER,
         FLOAT,

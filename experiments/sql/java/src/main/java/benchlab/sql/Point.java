@@ -14,7 +14,7 @@ final class Point {
 
     private Point() {}
 
-    /** Returns the value in the row with this id. */
+    /** Returns the value in the row whose id is {@code id}. */
     static int value(PreparedStatement statement, long id) throws SQLException {
         statement.setInt(1, (int) id);
         try (ResultSet result = statement.executeQuery()) {

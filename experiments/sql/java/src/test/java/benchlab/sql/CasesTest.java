@@ -378,7 +378,7 @@ class CasesTest {
 
     // -- Expected values ---------------------------------------------------------------------------
 
-    /** Returns the value in this row of a filled table. */
+    /** Returns the initial value in the row whose id is {@code id}. */
     private static long valueOf(int id) {
         return (1L << 30) - id;
     }

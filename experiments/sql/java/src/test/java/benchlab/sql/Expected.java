@@ -27,7 +27,7 @@ final class Expected {
         return INPUTS.get(k).shiftRight(20).mod(BigInteger.valueOf(100)).longValueExact() + 1;
     }
 
-    /** Returns the value that row k of a batch inserts. */
+    /** Returns the value that operation k of a batch inserts. */
     static long value(int k) {
         return INPUTS.get(k).shiftRight(33).longValueExact();
     }

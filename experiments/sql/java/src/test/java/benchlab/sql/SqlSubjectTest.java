@@ -179,7 +179,10 @@ class SqlSubjectTest {
         assertFalse(file.isOpen());
     }
 
-    /** Returns the subject's output for these arguments and this input. */
+    /**
+     * Runs the subject with JVM options, its own arguments, and commands as input. Returns its
+     * output.
+     */
     private static List<String> output(List<String> options, String arguments, String told)
             throws Exception {
         var command = new ArrayList<String>();

@@ -17,7 +17,8 @@ import java.util.logging.Logger;
  * The REST experiment in Java: the common code of all servers.
  *
  * @param name the name of the subject in the experiment
- * @param library the server with its version, and the API of its resources
+ * @param library the server, and the library that implements the API if there is one, with their
+ *     versions
  * @param opener starts the server
  */
 public record RestSubject(String name, String library, Opener opener) implements Subject {

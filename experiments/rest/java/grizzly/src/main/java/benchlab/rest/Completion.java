@@ -22,8 +22,9 @@ import org.glassfish.grizzly.http.util.Header;
 import org.glassfish.grizzly.http.util.HttpStatus;
 
 /**
- * A filter before Grizzly's handlers. Grizzly 4.0 adds the header Date itself, but only after it has declared that
- * all further headers are trailers, for which this name is forbidden.
+ * A filter before Grizzly's handlers. Grizzly 4.0 adds the header Date itself, but only after it
+ * has declared that all further headers are trailers, and Date is forbidden as the name of a
+ * trailer.
  */
 final class Completion extends BaseFilter implements AddOn {
     @Override

@@ -22,7 +22,8 @@ final class FileHandler extends StaticHttpHandlerBase {
     /**
      * Sends a file.
      *
-     * @param path the path relative to the directory, without {@code ..}, which has been rejected
+     * @param path the path relative to the directory; paths with {@code ..} have already been
+     *     rejected
      * @return true if the file exists
      */
     @Override

@@ -24,7 +24,9 @@ record FileHandler(Path folder) implements HttpHandler {
         }
     }
 
-    /** Returns the path of the file with this name, or the directory if no such file can exist. */
+    /**
+     * Returns the path of the file {@code name}, or the directory if no file can have this name.
+     */
     private Path file(String name) {
         try {
             return folder.resolve(name).normalize();
