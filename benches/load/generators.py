@@ -44,7 +44,7 @@ class Said:
     offered: int | None = None
     own_cpu_s: float | None = None
     """CPU time of the threads that generate the load, if the generator reports it."""
-    lag_p99_s: float | None = None
+    send_delay_p99_s: float | None = None
 
 
 class Generator:
@@ -107,7 +107,7 @@ class Benchlab(Generator):
 
         return Said(served=int(found["served"]), errors=int(found["errors"]), offered=int(found["requests"]),
                     p50_s=seconds("p50"), p99_s=seconds("p99"), own_cpu_s=seconds("generator_cpu", found["served"]),
-                    lag_p99_s=seconds("lag_p99"))
+                    send_delay_p99_s=seconds("send_delay_p99"))
 
 
 class Bare(Generator):

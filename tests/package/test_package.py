@@ -118,5 +118,5 @@ def works_anywhere(program: Path, folder: Path) -> None:
     assert "The host" in call("doctor")
     version = output(program, "--version").split()[1]
     with sqlite3.connect(run) as db:
-        assert db.execute("SELECT value FROM meta WHERE key = 'lab_version'").fetchone() == (version,)
+        assert db.execute("SELECT value FROM meta WHERE key = 'benchlab_version'").fetchone() == (version,)
     db.close()

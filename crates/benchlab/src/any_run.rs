@@ -16,7 +16,7 @@ pub fn to_run(path: &Path, file: &ImportedFile) -> Run {
             .unwrap_or(path.as_os_str())
             .to_string_lossy()
             .into_owned(),
-        lab_version: env!("CARGO_PKG_VERSION").into(),
+        benchlab_version: env!("CARGO_PKG_VERSION").into(),
         started_unix_s: file.measured_unix_s,
         content: Content::Imported(file.imports.clone()),
         ..Run::default()

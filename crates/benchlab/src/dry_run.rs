@@ -160,7 +160,7 @@ fn time(plan: &Plan, runs: &Path) -> PlanTime {
             ),
         };
     }
-    let stops = match measure.looks.is_empty() {
+    let stops = match measure.interim_analyses.is_empty() {
         true => "regardless of the results",
         false => "fewer if the result is clear earlier",
     };

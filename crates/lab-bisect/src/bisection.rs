@@ -13,7 +13,7 @@ pub struct Bisection {
     /// The options of the command line.
     pub request: BisectionRequest,
     /// The version of benchlab that started the bisection.
-    pub lab_version: String,
+    pub benchlab_version: String,
     /// The start time, in seconds since 1970.
     pub started_unix_s: f64,
     /// A description of the machine.

@@ -43,7 +43,7 @@ pub fn document(bisection: &Bisection, file: &str) -> Document {
         title: wording::title(bisection),
         question: wording::QUESTION.into(),
         made: wording::made_at(bisection),
-        lab_version: bisection.lab_version.clone(),
+        benchlab_version: bisection.benchlab_version.clone(),
         answer: headline_section(bisection, &changes, file),
         source: wording::source(file),
         kept: true,

@@ -37,7 +37,7 @@ pub fn document(report: &ExplainReport) -> Document {
         title: wording::title(&plan.title, CountedUnit::new(plan)),
         question: wording::question(CountedUnit::new(plan)).into(),
         made: wording::made(report.made_unix_s),
-        lab_version: env!("CARGO_PKG_VERSION").into(),
+        benchlab_version: env!("CARGO_PKG_VERSION").into(),
         answer: answer(report),
         source: wording::SOURCE.into(),
         ..Document::default()

@@ -43,7 +43,7 @@ pub fn document(parts: &[CiPart], base: Option<&str>, made: String) -> Document 
             None => "Does everything pass its gates?".into(),
         },
         made,
-        lab_version: env!("CARGO_PKG_VERSION").into(),
+        benchlab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
             headline: headline(parts),
             table: Some(table(parts)).filter(|table| !table.rows.is_empty()),

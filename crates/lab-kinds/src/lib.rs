@@ -33,7 +33,7 @@ fn document_of_content(report: &Report) -> Document {
             audit,
             run: &run.name,
             made_unix_s: run.started_unix_s,
-            lab_version: &run.lab_version,
+            benchlab_version: &run.benchlab_version,
             file: Some(report.file),
         }),
         Content::Logs(analysis) => lab_logs::report::document(&LogsReport {

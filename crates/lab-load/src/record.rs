@@ -168,7 +168,7 @@ impl SliceRecord {
             busiest_cpu_ns: self.busiest_cpu_ns,
             response: counts(&self.response).into(),
             service: counts(&self.service).into(),
-            lag: counts(&self.send_delay).into(),
+            send_delay: counts(&self.send_delay).into(),
             ..Slice::default()
         }
     }

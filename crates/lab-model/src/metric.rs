@@ -157,19 +157,19 @@ known! {
     /// The maximum service time.
     SERVICE_MAX = Metric::time("service_max", "service max");
     /// The median send delay of the load generator in an open loop.
-    SEND_DELAY_P50 = Metric::describing("lag_p50", "send delay p50");
+    SEND_DELAY_P50 = Metric::describing("send_delay_p50", "send delay p50");
     /// The 75th percentile of the send delay.
-    SEND_DELAY_P75 = Metric::describing("lag_p75", "send delay p75");
+    SEND_DELAY_P75 = Metric::describing("send_delay_p75", "send delay p75");
     /// The 90th percentile of the send delay.
-    SEND_DELAY_P90 = Metric::describing("lag_p90", "send delay p90");
+    SEND_DELAY_P90 = Metric::describing("send_delay_p90", "send delay p90");
     /// The 99th percentile of the send delay.
-    SEND_DELAY_P99 = Metric::describing("lag_p99", "send delay p99");
+    SEND_DELAY_P99 = Metric::describing("send_delay_p99", "send delay p99");
     /// The 99.9th percentile of the send delay.
-    SEND_DELAY_P999 = Metric::describing("lag_p99.9", "send delay p99.9");
+    SEND_DELAY_P999 = Metric::describing("send_delay_p99.9", "send delay p99.9");
     /// The 99.99th percentile of the send delay.
-    SEND_DELAY_P9999 = Metric::describing("lag_p99.99", "send delay p99.99");
+    SEND_DELAY_P9999 = Metric::describing("send_delay_p99.99", "send delay p99.99");
     /// The maximum send delay.
-    SEND_DELAY_MAX = Metric::describing("lag_max", "send delay max");
+    SEND_DELAY_MAX = Metric::describing("send_delay_max", "send delay max");
     /// The maximum time from the end of the load to the last response.
     DRAIN = Metric::describing("drain", "drain");
     /// The maximum number of requests that were due but had no response at the end of the load.
@@ -220,7 +220,7 @@ known! {
     /// The number of service times that were recorded.
     SERVICES = Metric::count("services", "service times", "requests");
     /// The number of requests whose send delay is known.
-    SEND_DELAYS = Metric::count("lags", "send delays", "requests");
+    SEND_DELAYS = Metric::count("send_delays", "send delays", "requests");
     /// The number of requests that were due or sent.
     REQUESTS = Metric::count("requests", "requests", "requests");
     /// Requests with the expected response.

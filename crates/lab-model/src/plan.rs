@@ -357,7 +357,7 @@ pub struct Measure {
     pub redo: u32,
     /// The numbers of blocks, ascending, after which an interim analysis decides whether the run
     /// stops.
-    pub looks: Vec<u32>,
+    pub interim_analyses: Vec<u32>,
     /// 1 minus the confidence level of the intervals of the whole run, such as 0.05.
     pub alpha: f64,
     /// The equivalence margin, such as 0.02: ratios within 1 ± margin count as equivalent.

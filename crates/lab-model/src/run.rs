@@ -14,7 +14,7 @@ pub struct Run {
     /// The file's name without a directory, such as `20261121-091500-sql.lab`.
     pub name: String,
     /// The version of benchlab that recorded the run.
-    pub lab_version: String,
+    pub benchlab_version: String,
     /// The start time, in seconds since 1970.
     pub started_unix_s: f64,
     /// The machine that benchlab ran on.
@@ -26,7 +26,7 @@ pub struct Run {
     /// Every block that was started, in chronological order.
     pub blocks: Vec<Block>,
     /// The numbers of the blocks after which an interim analysis was made and the run continued.
-    pub looks: Vec<u32>,
+    pub interim_analyses: Vec<u32>,
     /// The event that ended the run, or `None` if the run has not ended.
     pub ending: Option<Ending>,
     /// Settings that subjects read back.

@@ -108,7 +108,7 @@ pub struct Slice {
     pub service: SliceTimes,
     /// Send delays in an open loop: from the time when a request was due until the generator
     /// handled it, even if no connection was free.
-    pub lag: SliceTimes,
+    pub send_delay: SliceTimes,
     /// The results of each agent in the slice. Empty if benchlab generated the load itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentSlice>,
@@ -128,7 +128,7 @@ impl Slice {
     /// seconds while others were served show nothing about the server's rate.
     pub fn served_in_ns(&self) -> u64 {
         let median_ns = self.service.median().unwrap_or(0);
-        let after_end = if self.lag.is_empty() {
+        let after_end = if self.send_delay.is_empty() {
             self.drain_ns.min(median_ns)
         } else {
             self.drain_ns.saturating_sub(median_ns)
@@ -167,7 +167,7 @@ impl Slice {
         self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
         self.response.add(&other.response);
         self.service.add(&other.service);
-        self.lag.add(&other.lag);
+        self.send_delay.add(&other.send_delay);
     }
 
     /// Returns the slice without the given agents, or `None` if no agent is left.

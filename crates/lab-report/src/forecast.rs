@@ -45,7 +45,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
     }
     let mut document = Document {
         title: format!("Predicted cost of a run: {}", plan.title),
-        lab_version: env!("CARGO_PKG_VERSION").into(),
+        benchlab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
             findings: vec![Finding::plain(sentence(forecast, plan))],
             ..Answer::default()
@@ -90,7 +90,7 @@ fn by_subject(all: &[NamedReason]) -> Vec<&NamedReason> {
 
 fn interim_analyses(plan: &Plan) -> String {
     plan.measure
-        .looks
+        .interim_analyses
         .iter()
         .max()
         .map_or(String::new(), |last| {

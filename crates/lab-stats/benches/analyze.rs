@@ -25,7 +25,7 @@ fn main() {
         let mut run = simulator::run(&world, 1, 40);
         let plan = run.plan_mut().unwrap();
         plan.measure.max_blocks = blocks;
-        plan.measure.looks = vec![blocks];
+        plan.measure.interim_analyses = vec![blocks];
         let mut simulator = Simulator::new(&world, 1);
         (0..blocks).for_each(|_| simulator.add_block(&mut run));
         let samples: usize = run.blocks.iter().map(|block| block.samples.len()).sum();
@@ -66,7 +66,7 @@ fn load() {
                 for server in 0..servers as u32 {
                     let response = counts(times(&mut random, 1500, 1e6, 0.3));
                     let mut slice = second(server, point, response.clone());
-                    slice.lag = response.into();
+                    slice.send_delay = response.into();
                     slices.push(slice);
                 }
             }

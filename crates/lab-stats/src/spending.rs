@@ -35,12 +35,12 @@ pub fn alpha(run: &Run, plan: &Plan) -> f64 {
 /// If there are more blocks than at the last interim analysis, the run counts as a run with a fixed
 /// number of blocks, which has no interim analyses.
 pub fn alpha_at(plan: &Plan, blocks: u32) -> f64 {
-    let looks = &plan.measure.looks;
-    let passed = looks.iter().copied().filter(|&n| n <= blocks).max();
-    let part = match (passed, looks.iter().max()) {
+    let interim_analyses = &plan.measure.interim_analyses;
+    let passed = interim_analyses.iter().copied().filter(|&n| n <= blocks).max();
+    let part = match (passed, interim_analyses.iter().max()) {
         (Some(passed), Some(&last)) if passed < last => 1.0 - spent(plan, passed),
         (Some(_), Some(&last)) if blocks == last => {
-            let before = looks.iter().copied().filter(|&n| n < last).max();
+            let before = interim_analyses.iter().copied().filter(|&n| n < last).max();
             1.0 - spent(plan, before.unwrap_or(0))
         }
         _ => 1.0,
@@ -64,7 +64,7 @@ pub(crate) fn relative_alpha(run: &Run, plan: &Plan) -> impl Fn(u32) -> f64 {
 /// Returns the fraction of alpha that a plan's interim analyses have spent up to and including
 /// block `blocks`.
 pub fn spent(plan: &Plan, blocks: u32) -> f64 {
-    match plan.measure.looks.iter().max() {
+    match plan.measure.interim_analyses.iter().max() {
         Some(&last) if last > 0 => f64::from(blocks.min(last)) / f64::from(last),
         _ => 0.0,
     }
@@ -73,7 +73,7 @@ pub fn spent(plan: &Plan, blocks: u32) -> f64 {
 /// Returns the alpha that an interim analysis spends: the increase over the previous analysis.
 pub(crate) fn alpha_of_analysis(run: &Run, plan: &Plan, blocks: u32) -> f64 {
     let before = run
-        .looks
+        .interim_analyses
         .iter()
         .copied()
         .filter(|&n| n < blocks)
@@ -87,7 +87,7 @@ pub(crate) fn alpha_of_analysis(run: &Run, plan: &Plan, blocks: u32) -> f64 {
 /// After the last analysis, nothing would be left, but [`crate::stopping::stop`] always stops the
 /// run there. A run that is continued nevertheless gets the alpha of that analysis again.
 fn alpha_left(run: &Run, plan: &Plan) -> f64 {
-    let last = run.looks.iter().copied().max().unwrap_or(0);
+    let last = run.interim_analyses.iter().copied().max().unwrap_or(0);
     match 1.0 - spent(plan, last) {
         left if left > 0.0 => plan.measure.alpha * left,
         _ => alpha_of_analysis(run, plan, last),

@@ -33,11 +33,11 @@ pub fn stop(run: &Run) -> Option<Ending> {
     if exclusions::nothing_left(run, plan) {
         return Some(Ending::Failed);
     }
-    let due = plan.measure.looks.contains(&blocks) && !run.looks.contains(&blocks);
+    let due = plan.measure.interim_analyses.contains(&blocks) && !run.interim_analyses.contains(&blocks);
     if due && let Some(ending) = analyze_targets(run, blocks) {
         return Some(ending);
     }
-    let latest_analysis = plan.measure.looks.iter().max();
+    let latest_analysis = plan.measure.interim_analyses.iter().max();
     let done = blocks >= plan.measure.max_blocks || latest_analysis.is_some_and(|&n| blocks >= n);
     done.then_some(Ending::Blocks)
 }

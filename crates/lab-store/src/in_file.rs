@@ -47,7 +47,7 @@ impl TimesColumns {
         TimesColumns {
             response: column("response"),
             service: column("service"),
-            send_delay: column("lag"),
+            send_delay: column("send_delay"),
         }
     }
 
@@ -78,7 +78,7 @@ impl TimesColumns {
         for (times, column) in [
             (&mut slice.response, &self.response),
             (&mut slice.service, &self.service),
-            (&mut slice.lag, &self.send_delay),
+            (&mut slice.send_delay, &self.send_delay),
         ] {
             *times = in_file(times.median(), column, row);
         }

@@ -331,11 +331,11 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
     let db = &*file.db();
     let host: Option<String> = meta(db, "host")?;
     let ending: Option<String> = meta(db, "ending")?;
-    let cpu: Option<u64> = meta(db, "lab_cpu_ns")?;
-    let memory: Option<u64> = meta(db, "lab_peak_rss_bytes")?;
+    let cpu: Option<u64> = meta(db, "benchlab_cpu_ns")?;
+    let memory: Option<u64> = meta(db, "benchlab_peak_rss_bytes")?;
     Ok(Run {
         name,
-        lab_version: meta(db, "lab_version")?.unwrap_or_default(),
+        benchlab_version: meta(db, "benchlab_version")?.unwrap_or_default(),
         started_unix_s: meta(db, "started_unix_s")?.unwrap_or_default(),
         host: host
             .map(|text| json(&text))
@@ -343,7 +343,7 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
             .unwrap_or_default(),
         pilots: pilots(db)?,
         blocks: blocks(db, file)?,
-        looks: rows(db, "SELECT blocks FROM look ORDER BY rowid", |r| r.get(0))?,
+        interim_analyses: rows(db, "SELECT blocks FROM interim_analysis ORDER BY rowid", |r| r.get(0))?,
         ending: ending.map(|w| word(&w)).transpose()?,
         settings: records(db)?,
         failures: failures(db)?,
@@ -678,7 +678,7 @@ fn slices(
     let queue_overflows = or_null(db, "slice", "queue_overflows")?;
     let sql = format!(
         "SELECT block, point, subject, pass, wall_ns, offered, served, cpu_ns, busiest_cpu_ns,
-                server_cpu_ns, server_bytes, server_threads, response, service, lag, drain_ns,
+                server_cpu_ns, server_bytes, server_threads, response, service, send_delay, drain_ns,
                 foreign_ns, redone, id, rowid, {statuses}, {queue_overflows}, {counts}
          FROM slice"
     );
@@ -730,12 +730,12 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
     let statuses = or_null(db, "agent_slice", "statuses")?;
     let sql = format!(
         "SELECT slice, agent, late_ns, not_sent, wall_ns, offered, served, errors, cpu_ns, busiest_cpu_ns,
-                drain_ns, response, service, lag, rowid, {statuses}, {counts}
+                drain_ns, response, service, send_delay, rowid, {statuses}, {counts}
          FROM agent_slice ORDER BY rowid"
     );
     let columns = TimesColumns::new(file, "agent_slice");
     rows(db, &sql, |r| {
-        let [response, service, lag] = columns.read(r, 11, r.get(14)?)?;
+        let [response, service, send_delay] = columns.read(r, 11, r.get(14)?)?;
         let slice = Slice {
             wall_ns: r.get(4)?,
             offered: r.get(5)?,
@@ -748,7 +748,7 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
             drain_ns: r.get(10)?,
             response,
             service,
-            lag,
+            send_delay,
             ..Slice::default()
         };
         let part = AgentSlice {
@@ -787,7 +787,7 @@ fn counts_of(r: &Row, first: usize) -> rusqlite::Result<LoadCounts> {
     Ok(counts)
 }
 
-fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result<Slice> {
+fn slice(r: &Row, [response, service, send_delay]: [SliceTimes; 3]) -> rusqlite::Result<Slice> {
     Ok(Slice {
         point: PointId(r.get(1)?),
         subject: SubjectId(r.get(2)?),
@@ -805,7 +805,7 @@ fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result
         server_threads: r.get(11)?,
         response,
         service,
-        lag,
+        send_delay,
         drain_ns: r.get(15)?,
         foreign_ns: r.get(16)?,
         queue_overflows: r.get(21)?,

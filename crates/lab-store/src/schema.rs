@@ -45,7 +45,7 @@ CREATE TABLE exit (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, 
                    voluntary_switches INTEGER, involuntary_switches INTEGER, status INTEGER);
 CREATE TABLE slice (id INTEGER PRIMARY KEY, block INTEGER, point INTEGER, subject INTEGER, pass INTEGER,
                     wall_ns INTEGER, offered INTEGER, served INTEGER, cpu_ns INTEGER, busiest_cpu_ns INTEGER, server_cpu_ns INTEGER,
-                    server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, lag BLOB,
+                    server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, send_delay BLOB,
                     drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER, statuses TEXT,
                     queue_overflows INTEGER);
 CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
@@ -53,13 +53,13 @@ CREATE TABLE agent (id INTEGER PRIMARY KEY, name TEXT, launcher TEXT, machine TE
                     clock_ahead_ns INTEGER, clock_error_ns INTEGER, round_trip_ns INTEGER, lost TEXT);
 CREATE TABLE agent_slice (slice INTEGER, agent INTEGER, late_ns INTEGER, not_sent INTEGER, wall_ns INTEGER,
                           offered INTEGER, served INTEGER, errors TEXT, cpu_ns INTEGER, busiest_cpu_ns INTEGER, drain_ns INTEGER, response BLOB, service BLOB,
-                          lag BLOB, statuses TEXT);
+                          send_delay BLOB, statuses TEXT);
 CREATE TABLE metric (id TEXT PRIMARY KEY, title TEXT, unit TEXT, better TEXT) WITHOUT ROWID;
 CREATE TABLE reading (block INTEGER, subject INTEGER, point INTEGER, pass INTEGER, metric TEXT, value REAL,
                       redone INTEGER);
 CREATE TABLE figure (subject INTEGER, metric TEXT, value REAL);
 CREATE TABLE tool_output (program INTEGER, tool TEXT, gzip BLOB);
-CREATE TABLE look (blocks INTEGER);
+CREATE TABLE interim_analysis (blocks INTEGER);
 CREATE TABLE failure (subject INTEGER, point INTEGER, block INTEGER, kind TEXT, message TEXT, log TEXT);
 CREATE TABLE log (subject INTEGER, block INTEGER, line TEXT);
 CREATE TABLE import (id INTEGER PRIMARY KEY, json TEXT);

@@ -43,10 +43,10 @@ impl RunWriter {
     /// # Errors
     /// Returns an error if the file exists, its directory does not exist, or the disk is full. No file is left
     /// behind.
-    pub fn create(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
+    pub fn create(path: &Path, benchlab_version: &str, started_unix_s: f64) -> Result<Self> {
         let other = |reason: String| StoreError::Other(path.to_path_buf(), reason);
         File::create_new(path).map_err(|e| other(e.to_string()))?;
-        let writer = Self::fill_new(path, lab_version, started_unix_s);
+        let writer = Self::fill_new(path, benchlab_version, started_unix_s);
         writer.map_err(|e| {
             let _ = std::fs::remove_file(path);
             match e {
@@ -56,7 +56,7 @@ impl RunWriter {
         })
     }
 
-    fn fill_new(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
+    fn fill_new(path: &Path, benchlab_version: &str, started_unix_s: f64) -> Result<Self> {
         let run = Self::open_locked(path)?;
         // Written before the file has a WAL, so that the file itself is a valid run file from now
         // on.
@@ -68,7 +68,7 @@ impl RunWriter {
         };
         run.in_transaction(|| {
             tables(&run.db).map_err(|e| run.error(e))?;
-            run.set("lab_version", lab_version)?;
+            run.set("benchlab_version", benchlab_version)?;
             run.set("started_unix_s", started_unix_s)
         })?;
         run.write_ahead()
@@ -391,7 +391,7 @@ impl RunWriter {
 
     /// Records that the run continued after the interim analysis at `blocks` blocks.
     pub fn interim_analysis(&self, blocks: u32) -> Result<()> {
-        self.execute("INSERT INTO look VALUES (?)", params![blocks])
+        self.execute("INSERT INTO interim_analysis VALUES (?)", params![blocks])
     }
 
     /// Stores a failure.
@@ -447,8 +447,8 @@ impl RunWriter {
             self.set("ending", as_word(&ending))?;
         }
         if let Some((cpu_ns, peak_rss_bytes)) = lab_cost {
-            self.set("lab_cpu_ns", cpu_ns)?;
-            self.set("lab_peak_rss_bytes", peak_rss_bytes)?;
+            self.set("benchlab_cpu_ns", cpu_ns)?;
+            self.set("benchlab_peak_rss_bytes", peak_rss_bytes)?;
         }
         match self
             .db
@@ -612,7 +612,7 @@ impl BlockWriter<'_> {
     fn store_slice(&self, s: &Slice, redone: bool) -> Result<(i64, Vec<i64>)> {
         let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
-        let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
+        let [response, service, send_delay] = [blob(&s.response)?, blob(&s.service)?, blob(&s.send_delay)?];
         self.run.in_transaction(|| {
             let columns: [(&str, &dyn ToSql); 20] = [
                 ("block", &self.id),
@@ -629,7 +629,7 @@ impl BlockWriter<'_> {
                 ("server_threads", &s.server_threads),
                 ("response", &response),
                 ("service", &service),
-                ("lag", &lag),
+                ("send_delay", &send_delay),
                 ("drain_ns", &s.drain_ns),
                 ("foreign_ns", &s.foreign_ns),
                 ("redone", &redone),
@@ -670,7 +670,7 @@ impl BlockWriter<'_> {
             ("drain_ns", &s.drain_ns),
             ("response", &blob(&s.response)?),
             ("service", &blob(&s.service)?),
-            ("lag", &blob(&s.lag)?),
+            ("send_delay", &blob(&s.send_delay)?),
             ("statuses", &as_json(&s.statuses)),
         ];
         self.run.insert("agent_slice", &columns, &s.counts)?;

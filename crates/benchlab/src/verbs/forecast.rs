@@ -21,7 +21,7 @@ pub fn forecast(
     let pilot = Plan {
         measure: Measure {
             max_blocks: blocks,
-            looks: Vec::new(),
+            interim_analyses: Vec::new(),
             budget_ns: None,
             ..plan.measure.clone()
         },

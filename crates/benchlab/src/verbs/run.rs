@@ -472,7 +472,7 @@ fn measure_servers(
         max_process_sets: nests.then_some(sets),
         budget_ns: budget.map(|b| b.as_nanos() as u64),
         few_blocks: default_value.and(few_blocks),
-        looks: Vec::new(),
+        interim_analyses: Vec::new(),
         // A round takes 0.2 s.
         max_warmup: 5 * warm_up_s,
         age: args.age,
@@ -488,7 +488,7 @@ fn measure(args: &RunArgs) -> Measure {
         pairs: args.pairs.unwrap_or(if args.quick { 8 } else { 40 }),
         turn_ns: 1_000_000,
         max_blocks: blocks.unwrap_or(80),
-        looks: measuring::analysis_blocks(blocks),
+        interim_analyses: measuring::analysis_blocks(blocks),
         few_blocks: short.then_some(FEW_BLOCKS),
         alpha: measuring::ALPHA,
         margin: args.margin.unwrap_or(margin),

@@ -158,7 +158,7 @@ fn invalid_rows_are_errors() {
         "DELETE FROM sample",
         "DELETE FROM block",
         "DELETE FROM pilot",
-        "DROP TABLE look",
+        "DROP TABLE interim_analysis",
     ] {
         fs::write(&file, &valid_bytes).unwrap();
         let db = Connection::open(&file).unwrap();

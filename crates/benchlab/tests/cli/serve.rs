@@ -437,7 +437,7 @@ fn hostile_names_are_escaped_on_pages() {
     );
     broken(
         "computed",
-        "ALTER TABLE look ADD COLUMN more GENERATED ALWAYS AS (zeroblob(1000000000))",
+        "ALTER TABLE interim_analysis ADD COLUMN more GENERATED ALWAYS AS (zeroblob(1000000000))",
     );
     fs::write(project.join("runs/text.lab"), "no run").unwrap();
     fs::create_dir(project.join("runs/folder.lab")).unwrap();
@@ -575,7 +575,7 @@ fn save_bisection(folder: &Path) {
             redo: 0,
             seed: 7,
         },
-        lab_version: "0.1.0".into(),
+        benchlab_version: "0.1.0".into(),
         started_unix_s: 1.8e9,
         host: "a host".into(),
         commits: vec![

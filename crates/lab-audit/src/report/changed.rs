@@ -69,7 +69,7 @@ pub fn document(report: &ChangedReport) -> Document {
         title: wording::changed_title(after.kind),
         question: wording::CHANGED_QUESTION.into(),
         made: wording::changed_made(report.runs.map(|run| run.started_unix_s)),
-        lab_version: report.runs[1].lab_version.clone(),
+        benchlab_version: report.runs[1].benchlab_version.clone(),
         answer: answer(report, &changed, &compared.alone),
         source: wording::changed_source(report.files),
         rows: rows(report, &compared.alone),

@@ -20,7 +20,7 @@ pub struct AuditReport<'a> {
     /// The start time of the audit, in seconds since 1970.
     pub made_unix_s: f64,
     /// The version of benchlab that made the audit.
-    pub lab_version: &'a str,
+    pub benchlab_version: &'a str,
     /// The run file, or `None` if the audit was not saved.
     pub file: Option<&'a str>,
 }
@@ -54,7 +54,7 @@ pub fn document(report: &AuditReport) -> Document {
         title: wording::title(audit.kind, &audit.targets),
         question: wording::question(audit.kind).into(),
         made: wording::made(report.made_unix_s),
-        lab_version: report.lab_version.into(),
+        benchlab_version: report.benchlab_version.into(),
         answer: answer(audit),
         source: report
             .file

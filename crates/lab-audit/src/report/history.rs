@@ -14,7 +14,7 @@ pub fn document(name: &str, audits: &[AuditSummary]) -> Document {
     let mut document = Document {
         title: wording::history_title(name, audits.len()),
         question: wording::HISTORY_QUESTION.into(),
-        lab_version: env!("CARGO_PKG_VERSION").into(),
+        benchlab_version: env!("CARGO_PKG_VERSION").into(),
         answer: answer(audits),
         source: wording::HISTORY_SOURCE.into(),
         rows: audits.iter().flat_map(rows).collect(),

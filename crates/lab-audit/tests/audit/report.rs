@@ -48,7 +48,7 @@ fn answer(findings: Vec<AuditFinding>) -> Answer {
         audit: &audit,
         run: "",
         made_unix_s: 0.0,
-        lab_version: "0",
+        benchlab_version: "0",
         file: None,
     };
     document(&report).answer

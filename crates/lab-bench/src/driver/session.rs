@@ -161,7 +161,7 @@ impl<'a> Session<'a> {
         let (plan, run) = (self.plan, &mut self.context.run);
         let complete = run.complete_blocks().count() as u32;
         let by_figures = (self.stop)(run);
-        let is_noted = run.looks.contains(&complete);
+        let is_noted = run.interim_analyses.contains(&complete);
         let sets = run.replicate_count() as u32;
         if !self.context.has_participants() {
             return Ok(Some(Ending::Failed));
@@ -186,9 +186,9 @@ impl<'a> Session<'a> {
         if complete >= plan.measure.max_blocks {
             return Ok(Some(Ending::Blocks));
         }
-        if plan.measure.looks.contains(&complete) && !is_noted {
+        if plan.measure.interim_analyses.contains(&complete) && !is_noted {
             self.context.writer.interim_analysis(complete)?;
-            self.context.run.looks.push(complete);
+            self.context.run.interim_analyses.push(complete);
         }
         let is_out_of_time = self.is_out_of_time(spent_ns, complete);
         Ok(is_out_of_time.then_some(Ending::Budget))

@@ -12,7 +12,7 @@ fn ending_of(plan: &Plan, times_ns: &[u64]) -> (Ending, u32, Vec<u32>) {
     let ending = file.measure(plan, Fake::steady(times_ns)).unwrap();
     let run = file.run();
     assert_eq!(run.ending, Some(ending));
-    (ending, run.complete_blocks().count() as u32, run.looks)
+    (ending, run.complete_blocks().count() as u32, run.interim_analyses)
 }
 
 fn plan_with(measure: Measure) -> Plan {
@@ -37,7 +37,7 @@ fn a_run_ends_after_the_requested_blocks() {
 fn a_run_ends_at_a_conclusive_interim_analysis() {
     let plan = plan_with(Measure {
         max_blocks: 80,
-        looks: vec![10, 20, 40],
+        interim_analyses: vec![10, 20, 40],
         ..Measure::default()
     });
     let slower = [100_000, 200_000];
@@ -48,7 +48,7 @@ fn a_run_ends_at_a_conclusive_interim_analysis() {
 fn an_inconclusive_interim_analysis_is_noted_and_the_last_one_ends_the_run() {
     let plan = plan_with(Measure {
         max_blocks: 80,
-        looks: vec![2, 4, 6],
+        interim_analyses: vec![2, 4, 6],
         ..Measure::default()
     });
     let same = [100_000, 100_000];

@@ -35,7 +35,7 @@ fn bisection(commits: usize) -> Bisection {
             redo: 2,
             seed: 1,
         },
-        lab_version: "0.1.0".into(),
+        benchlab_version: "0.1.0".into(),
         started_unix_s: 1_795_425_300.0,
         host: String::new(),
         commits: (0..=commits).map(commit).collect(),

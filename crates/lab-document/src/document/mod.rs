@@ -40,7 +40,7 @@ pub struct Document {
     /// The time and the host of the measurement, as one line.
     pub made: String,
     /// The version of benchlab that made the measurement.
-    pub lab_version: String,
+    pub benchlab_version: String,
     /// The result, which users see first.
     pub answer: Answer,
     /// The decisions of gates (`--fail-if`, `--gate`). Empty without gates.

@@ -64,7 +64,7 @@ pub fn render(document: &Document) -> Result<String, Error> {
                 meta http-equiv="Content-Security-Policy" content=(policy(script));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "benchlab " (document.lab_version) };
+                meta name="generator" content={ "benchlab " (document.benchlab_version) };
                 title { (short(&document.title)) " – benchlab" }
                 style { (PreEscaped(style_sheet())) }
             }
@@ -313,7 +313,7 @@ fn footer(document: &Document) -> Markup {
     html! {
         footer {
             @if !document.source.is_empty() { p { (document.source) } }
-            @if !document.lab_version.is_empty() { p { "Made by benchlab " (document.lab_version) "." } }
+            @if !document.benchlab_version.is_empty() { p { "Made by benchlab " (document.benchlab_version) "." } }
         }
     }
 }

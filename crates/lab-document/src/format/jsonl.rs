@@ -33,7 +33,7 @@ pub fn render(document: &Document) -> serde_json::Result<String> {
         "undecided": document.answer.undecided,
         "omitted": document.answer.omitted,
         "made": document.made,
-        "lab_version": document.lab_version,
+        "benchlab_version": document.benchlab_version,
         "source": document.source,
     })];
     for finding in findings.iter().chain(document.warnings()) {

@@ -35,8 +35,8 @@ pub fn render(document: &Document) -> String {
         });
     }
     page.paragraph(&document.source);
-    if !document.lab_version.is_empty() {
-        page.paragraph(&format!("Made by benchlab {}.", document.lab_version));
+    if !document.benchlab_version.is_empty() {
+        page.paragraph(&format!("Made by benchlab {}.", document.benchlab_version));
     }
     page.text.trim_end().to_owned() + "\n"
 }

@@ -43,8 +43,8 @@ pub fn render(document: &Document) -> serde_json::Result<String> {
         "name": "benchlab",
         "rules": rules.into_iter().map(rule).collect::<Vec<_>>(),
     });
-    if !document.lab_version.is_empty() {
-        driver["version"] = document.lab_version.as_str().into();
+    if !document.benchlab_version.is_empty() {
+        driver["version"] = document.benchlab_version.as_str().into();
     }
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

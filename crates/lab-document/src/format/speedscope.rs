@@ -57,7 +57,7 @@ pub fn render(document: &Document) -> Result<String, Error> {
     let file = json!({
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "name": clean(&document.title),
-        "exporter": format!("benchlab {}", document.lab_version).trim_end(),
+        "exporter": format!("benchlab {}", document.benchlab_version).trim_end(),
         "shared": { "frames": frames },
         "profiles": profiles,
     });

@@ -53,7 +53,7 @@ pub fn render(document: &Document) -> Result<Vec<u8>, XlsxError> {
         sheets.push(chart_data.finish()?);
     }
     let mut workbook = Workbook::new();
-    let made = format!("benchlab {}", document.lab_version);
+    let made = format!("benchlab {}", document.benchlab_version);
     let properties = DocProperties::new()
         .set_title(excel(&document.title))
         .set_comment(excel(&made));

@@ -76,7 +76,7 @@ fn document(name: &str) -> Document {
         title: name.into(),
         question: name.into(),
         made: name.into(),
-        lab_version: "1.2.3".into(),
+        benchlab_version: "1.2.3".into(),
         source: name.into(),
         issues: vec![
             Issue {

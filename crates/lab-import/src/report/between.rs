@@ -48,7 +48,7 @@ pub fn compare(report: &BetweenImports) -> Result<Document, String> {
             say::minute(first.started_unix_s),
             say::minute(second.started_unix_s)
         ),
-        lab_version: second.lab_version.clone(),
+        benchlab_version: second.benchlab_version.clone(),
         answer: answer(&pairs, report),
         source: format!("The values are in {}.", say::list(&report.files)),
         ..Document::default()

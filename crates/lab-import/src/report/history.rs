@@ -107,7 +107,7 @@ pub fn history(name: &str, runs: &[ImportSummary], subjects: &[String]) -> Docum
             .map_or(String::new(), |(first, last)| {
                 format!("{} to {} UTC", say::minute(first), say::minute(last))
             }),
-        lab_version: env!("CARGO_PKG_VERSION").into(),
+        benchlab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
             headline,
             chart: chart(&tracks),

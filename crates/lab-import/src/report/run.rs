@@ -31,9 +31,9 @@ pub fn document(report: &ImportReport) -> Document {
         made: format!(
             "{} UTC, imported by {}",
             say::minute(run.started_unix_s),
-            run.lab_version
+            run.benchlab_version
         ),
-        lab_version: run.lab_version.clone(),
+        benchlab_version: run.benchlab_version.clone(),
         source: format!("The values are in {}.", report.file),
         kept: true,
         answer: answer(run, &all, &changes),

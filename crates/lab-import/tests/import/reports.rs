@@ -12,7 +12,7 @@ fn run(name: &str, file: ImportedFile) -> Run {
     Run {
         name: name.into(),
         started_unix_s: file.measured_unix_s,
-        lab_version: "1".into(),
+        benchlab_version: "1".into(),
         content: Content::Imported(file.imports),
         ..Run::default()
     }

@@ -47,7 +47,7 @@ pub fn document(report: &ComparisonReport) -> Document {
         title: "Two logs".into(),
         question: wording::QUESTIONS[1].into(),
         made: format!("{} and {}", made(runs[0]), made(runs[1])),
-        lab_version: runs[1].lab_version.clone(),
+        benchlab_version: runs[1].benchlab_version.clone(),
         answer: answer(&known, &assumed),
         source: format!("{} contain every count.", say::list(files)),
         rows: rows(&runs[1].name, &known),

@@ -32,7 +32,7 @@ pub fn document(report: &LogsReport) -> Document {
         title: format!("Logs: {}", sources(analysis)),
         question: wording::QUESTIONS[0].into(),
         made: made(run),
-        lab_version: run.lab_version.clone(),
+        benchlab_version: run.benchlab_version.clone(),
         answer: answer(&log),
         source: wording::source(report.file),
         kept: report.file.is_some(),

@@ -74,7 +74,7 @@ fn all() -> Selection {
             turn_ns: 1,
             budget_ns: None,
             max_blocks: 1,
-            looks: Vec::new(),
+            interim_analyses: Vec::new(),
             alpha: 0.05,
             margin: 0.02,
             precision: None,

@@ -49,7 +49,7 @@ pub fn document(report: &ProfileReport) -> Document {
         title: pair.title(),
         question: wording::question(pair.after.is_some()).into(),
         made: wording::made(report.made_unix_s),
-        lab_version: env!("CARGO_PKG_VERSION").into(),
+        benchlab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
             chart: answer_chart(&pair),
             findings: answer_findings(&pair, report),

@@ -25,7 +25,7 @@ pub fn document(report: &BetweenReport) -> Document {
             method::date_and_hardware(first),
             method::date_and_hardware(second)
         ),
-        lab_version: second.lab_version.clone(),
+        benchlab_version: second.benchlab_version.clone(),
         answer: answer::answer(report, &changes),
         source: format!("All samples are in {}.", say::list(&report.files)),
         rows: rows(report, &changes),

@@ -108,7 +108,7 @@ pub fn runs(report: &BetweenReport) -> Table {
             report.files[i].into(),
             say::minute(run.started_unix_s).into(),
             Quantity::count(report.between.blocks[i].into(), "blocks").into(),
-            run.lab_version.as_str().into(),
+            run.benchlab_version.as_str().into(),
         ]);
     }
     table

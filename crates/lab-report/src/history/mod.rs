@@ -46,7 +46,7 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
         title: format!("History of {name}: {}", count(runs.len(), "run")),
         question: "How did the ratios change from run to run?".into(),
         made: time_span(&records),
-        lab_version: env!("CARGO_PKG_VERSION").into(),
+        benchlab_version: env!("CARGO_PKG_VERSION").into(),
         answer,
         source: "All samples are in the run files.".into(),
         ..Document::default()
@@ -87,7 +87,7 @@ pub fn names(folder: &str, names: &[NamedRuns], omitted: usize) -> Document {
     };
     let mut document = Document {
         title: format!("Runs in {folder}"),
-        lab_version: env!("CARGO_PKG_VERSION").into(),
+        benchlab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
             headline,
             ..Answer::default()

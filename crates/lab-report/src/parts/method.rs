@@ -25,7 +25,7 @@ pub fn heading(measured: &Measured) -> Document {
             count(measured.results.blocks as usize, "block"),
             hardware(run).map_or(String::new(), |hardware| format!(", {hardware}"))
         ),
-        lab_version: run.lab_version.clone(),
+        benchlab_version: run.benchlab_version.clone(),
         source: format!("All samples are in {}.", measured.file),
         kept: true,
         ..Document::default()

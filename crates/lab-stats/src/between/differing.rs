@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The order is: host and benchlab version, targets, method, completion.
 pub(crate) fn differing(first: &Run, second: &Run, on_targets: Vec<Differing>) -> Vec<Differing> {
     let mut found = host(first, second);
-    let lab = |run: &Run| vec![("benchlab version".to_string(), run.lab_version.clone())];
+    let lab = |run: &Run| vec![("benchlab version".to_string(), run.benchlab_version.clone())];
     found.extend(unequal(lab(first), lab(second)));
     found.extend(on_targets);
     found.extend(measuring(first, second));
@@ -204,7 +204,7 @@ fn measure(plan: &Plan) -> Facts {
     let m = &plan.measure;
     let limit = |ns: Option<u64>| ns.map_or("none".to_string(), seconds);
     let percent = |part: f64| format!("{} %", (part * 1e6).round() / 1e4);
-    let looks: Vec<String> = m.looks.iter().map(u32::to_string).collect();
+    let interim_analyses: Vec<String> = m.interim_analyses.iter().map(u32::to_string).collect();
     let mut facts: Facts = [
         ("pairs of passes", m.pairs.to_string()),
         ("turn length", seconds(m.turn_ns)),
@@ -212,7 +212,7 @@ fn measure(plan: &Plan) -> Facts {
         ("measuring time", limit(m.budget_ns)),
         ("maximum blocks", m.max_blocks.to_string()),
         ("disturbed blocks redone", format!("up to {} times", m.redo)),
-        ("interim analyses after blocks", looks.join(", ")),
+        ("interim analyses after blocks", interim_analyses.join(", ")),
         ("level", percent(1.0 - m.alpha)),
         ("margin", percent(m.margin)),
         (

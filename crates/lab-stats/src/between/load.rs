@@ -86,9 +86,9 @@ fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) 
     let alpha = sides.level_without_verdict().alpha;
     zip(&sides.0, visits).any(|(side, visits)| {
         let of = |of: Distribution| Some(quantiles(alpha, visits, of).0.parts[part?]?.estimate);
-        let latencies = of(|s| &s.response).zip(of(|s| &s.lag));
+        let latencies = of(|s| &s.response).zip(of(|s| &s.send_delay));
         let load = side.plan.load().zip(latencies);
-        load.is_some_and(|(load, (response, lag))| is_generators(load, response, lag))
+        load.is_some_and(|(load, (response, send_delay))| is_generators(load, response, send_delay))
     })
 }
 

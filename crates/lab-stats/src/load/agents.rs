@@ -115,8 +115,8 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
         let others = ended.saturating_sub(result.ended()).max(1);
         result.others_fail = errors.saturating_sub(result.errors) as f64 / others as f64;
         let agent = &run.agents[result.agent];
-        let lag = ns(result.send_delay_p99).unwrap_or(0.0);
-        let is_generators = lag > GENERATOR_FRACTION * ns(result.p99).unwrap_or(f64::INFINITY);
+        let send_delay = ns(result.send_delay_p99).unwrap_or(0.0);
+        let is_generators = send_delay > GENERATOR_FRACTION * ns(result.p99).unwrap_or(f64::INFINITY);
         let problems = [
             (AgentTrouble::Lost, agent.lost.is_some()),
             (
@@ -125,7 +125,7 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
             ),
             (
                 AgentTrouble::Behind,
-                is_generators && lag > 2.0 * median_delay,
+                is_generators && send_delay > 2.0 * median_delay,
             ),
             (AgentTrouble::Saturated, result.busy > BUSY_FRACTION),
             (
@@ -215,10 +215,10 @@ fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> Agen
     };
     let parts: Vec<AgentSlice> = slices.iter().filter_map(of).collect();
     let sum = |of: fn(&AgentSlice) -> u64| parts.iter().map(of).sum::<u64>();
-    let (mut response, mut lag) = (Counts::default(), Counts::default());
+    let (mut response, mut send_delay) = (Counts::default(), Counts::default());
     for part in &parts {
         response.add(&part.slice.response.counts());
-        lag.add(&part.slice.lag.counts());
+        send_delay.add(&part.slice.send_delay.counts());
     }
     let wall_ns = sum(|p| p.slice.wall_ns + p.slice.drain_ns).max(1);
     AgentResult {
@@ -231,7 +231,7 @@ fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> Agen
         busy: sum(|p| p.slice.busiest_cpu_ns) as f64 / wall_ns as f64,
         p50: response.quantile(0.5),
         p99: response.quantile(0.99),
-        send_delay_p99: lag.quantile(0.99),
+        send_delay_p99: send_delay.quantile(0.99),
         path: path(ratios, alpha),
         others_fail: 0.0,
         problems: Vec::new(),
@@ -292,7 +292,7 @@ mod tests {
                 busiest_cpu_ns: 100_000_000,
                 response: Counts(vec![(ns, 99)]).into(),
                 service: Counts(vec![(ns, 99)]).into(),
-                lag: Counts(vec![(100, 100)]).into(),
+                send_delay: Counts(vec![(100, 100)]).into(),
                 ..Slice::default()
             },
             ..AgentSlice::default()
@@ -377,7 +377,7 @@ mod tests {
             parts[1].late_ns = 20_000_000;
             parts[2].late_ns = 20_000_000;
             parts[2].slice.busiest_cpu_ns = 950_000_000;
-            parts[2].slice.lag = Counts(vec![(900_000, 100)]).into();
+            parts[2].slice.send_delay = Counts(vec![(900_000, 100)]).into();
         }
         // The error of the clock comparison does not count as lateness.
         let expected = [

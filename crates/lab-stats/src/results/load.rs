@@ -278,11 +278,11 @@ fn times(
     } else {
         of(|s| &s.service).0
     };
-    let (lag, _) = of(|s| &s.lag);
+    let (send_delay, _) = of(|s| &s.send_delay);
     let distributions = [
         (&response, Metric::RESPONSES, &RESPONSE_TIMES),
         (&service, Metric::SERVICES, &SERVICE_TIMES),
-        (&lag, Metric::SEND_DELAYS, &SEND_DELAY_TIMES),
+        (&send_delay, Metric::SEND_DELAYS, &SEND_DELAY_TIMES),
     ];
     for (distribution, counted, metrics) in distributions {
         let has_quantiles = !overloaded || counted == Metric::SEND_DELAYS;

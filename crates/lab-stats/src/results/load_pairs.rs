@@ -174,8 +174,8 @@ pub(super) fn is_the_generators(
         metric,
     }: &Key,
 ) -> bool {
-    let lag = OWN_LATENCY.iter().find(|(response, _)| response == metric);
-    let Some((load, (response, lag))) = plan.load().zip(lag) else {
+    let send_delay = OWN_LATENCY.iter().find(|(response, _)| response == metric);
+    let Some((load, (response, send_delay))) = plan.load().zip(send_delay) else {
         return false;
     };
     [*subject, plan.baseline].into_iter().any(|subject| {
@@ -185,8 +185,8 @@ pub(super) fn is_the_generators(
             };
             levels.cells.iter().find(of).map(|cell| cell.value.value())
         };
-        let latencies = of(response).zip(of(lag));
-        latencies.is_some_and(|(response, lag)| is_generators(load, response, lag))
+        let latencies = of(response).zip(of(send_delay));
+        latencies.is_some_and(|(response, send_delay)| is_generators(load, response, send_delay))
     })
 }
 

@@ -132,14 +132,14 @@ fn interim_analyses_spend_alpha_and_an_early_end_uses_the_rest() {
     run.ending = Some(Ending::Budget);
     assert_eq!(alpha(&run), 0.05);
     let mut run = measured(&[1.0], 14);
-    run.looks = vec![10];
+    run.interim_analyses = vec![10];
     assert!((alpha(&run) - 0.05 * 7.0 / 8.0).abs() < 1e-15);
     let mut run = measured(&[1.0], 20);
-    run.looks = vec![10];
+    run.interim_analyses = vec![10];
     run.ending = Some(Ending::Decided);
     assert!((alpha(&run) - 0.05 / 8.0).abs() < 1e-15);
     let mut run = measured(&[1.0], 80);
-    run.looks = vec![10, 20, 40];
+    run.interim_analyses = vec![10, 20, 40];
     run.ending = Some(Ending::Blocks);
     assert!((alpha(&run) - 0.05 / 2.0).abs() < 1e-15);
 }
@@ -157,7 +157,7 @@ fn a_run_stops_at_an_interim_analysis_when_all_is_resolved_and_reports_the_same_
         None,
         "9 blocks are not an interim analysis"
     );
-    run.looks = vec![10];
+    run.interim_analyses = vec![10];
     assert_eq!(
         stop(&run),
         None,
@@ -172,7 +172,7 @@ fn a_run_ends_with_its_last_interim_analysis_block_or_pair() {
     assert_eq!(stop(&run), Some(Ending::Blocks));
     plan(&mut run).measure.max_blocks = 1000;
     assert_eq!(stop(&run), None);
-    plan(&mut run).measure.looks = vec![4, 12];
+    plan(&mut run).measure.interim_analyses = vec![4, 12];
     plan(&mut run).measure.precision = Some(1e-6);
     assert_eq!(stop(&run), Some(Ending::Blocks));
     run.failures = vec![failure(1, None, "crash")];

@@ -21,7 +21,7 @@ fn measured(ratios: &[f64], blocks: u32, seed: u64) -> Run {
     };
     let mut run = simulator::run(&world, seed, 8);
     run.name = format!("{seed}.lab");
-    run.lab_version = "1".to_string();
+    run.benchlab_version = "1".to_string();
     run.ending = Some(Ending::Blocks);
     let mut simulator = Simulator::new(&world, seed);
     (0..blocks).for_each(|_| simulator.add_block(&mut run));
@@ -104,7 +104,7 @@ fn different_baselines_and_hosts_cause_caveats() {
         what: "other programs use 95 % of the cores".into(),
         advice: "end them".into(),
     }];
-    after.lab_version = "2".into();
+    after.benchlab_version = "2".into();
     plan(&mut after).measure.pairs = 9;
     let setting = |value: &str| Setting {
         subject: SubjectId(1),

@@ -25,7 +25,7 @@ fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
     let mut run = simulator::run(&world, seed, 4);
     let plan = run.plan_mut().unwrap();
     plan.subjects.pop();
-    plan.measure.looks.clear();
+    plan.measure.interim_analyses.clear();
     for subject in &mut plan.subjects {
         subject.command = Some(Command {
             builds: (0..builds).map(|i| i.to_string()).collect(),

@@ -414,13 +414,13 @@ fn one_cell(open_loop: bool, change: impl Fn(&mut Slice)) -> Results {
 fn a_generator_at_its_limit_is_named() {
     let late = |part: u64| SliceTimes::from(Counts(vec![(1000, 2000 - part), (1_100_799, part)]));
     let cell = |results: &Results| results.is_saturated(SubjectId(0), PointId(0));
-    let idle = one_cell(true, |s| s.lag = late(1));
+    let idle = one_cell(true, |s| s.send_delay = late(1));
     assert!(
         !cell(&idle) && idle.warnings.iter().all(|w| w.kind().name() == "tails"),
         "{:?}",
         idle.warnings
     );
-    let lagging = one_cell(true, |s| s.lag = late(21));
+    let lagging = one_cell(true, |s| s.send_delay = late(21));
     let late_at = warned(&lagging, "late").unwrap();
     let own = late_at["at"][0]["percentiles"].as_array().unwrap().iter();
     let mut own = own.filter(|own| own["percentile"] == "p99");
@@ -428,7 +428,7 @@ fn a_generator_at_its_limit_is_named() {
     assert!(!cell(&lagging) && (delay_ns / 1.1e6 - 1.0).abs() < 0.01);
     assert!(warned(&lagging, "saturated").is_none());
     // In a closed loop, no request is ever due.
-    assert!(!cell(&one_cell(false, |s| s.lag = late(21))));
+    assert!(!cell(&one_cell(false, |s| s.send_delay = late(21))));
     let busy = one_cell(false, |s| s.busiest_cpu_ns = 910_000_000);
     let saturated = warned(&busy, "saturated").unwrap();
     let fraction = saturated["at"][0]["busy"].as_f64().unwrap();
@@ -489,11 +489,11 @@ fn load_modes_cause_their_warnings() {
     // The same applies if each visit is one slice that ends by waiting for the last responses.
     let drained = |service_ms: u64, drain_ms: u64| {
         one_cell(true, |s| {
-            let lag = Counts(vec![(1000, s.served)]).into();
+            let send_delay = Counts(vec![(1000, s.served)]).into();
             let service = Counts(vec![(service_ms * 1_000_000, s.served)]).into();
             let drain_ns = drain_ms * 1_000_000;
             *s = Slice {
-                lag,
+                send_delay,
                 service,
                 drain_ns,
                 ..s.clone()
@@ -843,7 +843,7 @@ fn hostile_run() -> impl Strategy<Value = Run> {
             server_cpu_ns: has_server.then_some(n[9]),
             server_bytes: has_server.then_some(n[9]),
             response: Counts(pairs.clone()).into(),
-            lag: Counts(pairs).into(),
+            send_delay: Counts(pairs).into(),
             ..Slice::default()
         },
     );

@@ -46,7 +46,7 @@ fn run(blocks: u32) -> Run {
     let mut run = empty_run(subjects.into(), points.into(), 1, 1);
     run.blocks = (0..blocks).map(|n| block(n, Vec::new())).collect();
     run.ending = Some(Ending::Blocks);
-    run.plan_mut().unwrap().measure.looks = Vec::new();
+    run.plan_mut().unwrap().measure.interim_analyses = Vec::new();
     run
 }
 

@@ -23,7 +23,7 @@ struct TargetKind {
     subjects: usize,
     difference: usize,
     beyond: bool,
-    looks: bool,
+    interim_analyses: bool,
 }
 
 #[test]
@@ -32,13 +32,13 @@ fn forecast_blocks_detect_the_difference_as_often_as_claimed() {
         process: 0.03,
         ..CALM
     };
-    let kind = |world: &World, points, subjects, difference, beyond, looks| TargetKind {
+    let kind = |world: &World, points, subjects, difference, beyond, interim_analyses| TargetKind {
         world: world.clone(),
         points,
         subjects,
         difference,
         beyond,
-        looks,
+        interim_analyses,
     };
     let kinds = [
         kind(&CALM, 1, 1, 1, false, false),
@@ -72,7 +72,7 @@ fn forecast_blocks_detect_the_difference_as_often_as_claimed() {
             percent(comparison.scatter.estimate),
             percent(DIFFERENCES[kind.difference]),
             if kind.beyond { "beyond 2 %" } else { "there" }.into(),
-            if kind.looks { "yes" } else { "no" }.into(),
+            if kind.interim_analyses { "yes" } else { "no" }.into(),
             blocks.to_string(),
             percent(part),
         ]);
@@ -114,7 +114,7 @@ fn the_range_of_a_short_pilot_is_valid() {
         subjects: 1,
         difference: 2,
         beyond: false,
-        looks: false,
+        interim_analyses: false,
     };
     let truth = kind.blocks(&kind.comparison(0, 400)).unwrap();
     let all = 30;
@@ -170,8 +170,8 @@ impl TargetKind {
     fn begun(&self, world: &World, seed: u64) -> Run {
         let mut run = simulator::run(world, seed, 4);
         let plan = run.plan_mut().unwrap();
-        if !self.looks {
-            plan.measure.looks.clear();
+        if !self.interim_analyses {
+            plan.measure.interim_analyses.clear();
         }
         // There is no control, because it would raise the margin in one run out of twenty.
         plan.subjects.pop();
@@ -211,12 +211,12 @@ impl TargetKind {
         let mut simulator = Simulator::new(&world, seed);
         for block in 1..=blocks {
             simulator.add_block(&mut run);
-            if run.plan().unwrap().measure.looks.contains(&block) {
+            if run.plan().unwrap().measure.interim_analyses.contains(&block) {
                 run.ending = stop(&run);
                 if run.ending.is_some() {
                     break;
                 }
-                run.looks.push(block);
+                run.interim_analyses.push(block);
             }
         }
         run.ending = run.ending.or(Some(Ending::Budget));

@@ -235,11 +235,11 @@ fn hostile_run() -> impl Strategy<Value = Run> {
         Just(f64::INFINITY),
         0.0..1.0
     ];
-    let looks = prop::collection::vec(0u32..20, 0..4);
+    let interim_analyses = prop::collection::vec(0u32..20, 0..4);
     (
         blocks,
         prop::collection::vec(odd, 6),
-        looks,
+        interim_analyses,
         (0u32..5).prop_map(SubjectId),
         0usize..3,
     )
@@ -247,7 +247,7 @@ fn hostile_run() -> impl Strategy<Value = Run> {
 }
 
 fn hostile(
-    (blocks, odd, looks, baseline, case): (Vec<Vec<Sample>>, Vec<f64>, Vec<u32>, SubjectId, usize),
+    (blocks, odd, interim_analyses, baseline, case): (Vec<Vec<Sample>>, Vec<f64>, Vec<u32>, SubjectId, usize),
 ) -> Run {
     let names = ["a", "b", "c", "d"];
     let subjects = names
@@ -262,8 +262,8 @@ fn hostile(
     plan.measure.alpha = odd[3];
     plan.measure.margin = odd[4];
     plan.measure.precision = Some(odd[5]);
-    plan.measure.looks = looks.clone();
-    run.looks = looks;
+    plan.measure.interim_analyses = interim_analyses.clone();
+    run.interim_analyses = interim_analyses;
     run.ending = [None, Some(Ending::Decided), Some(Ending::Budget)][case];
     let block = |(number, samples): (usize, Vec<Sample>)| simulator::block(number as u32, samples);
     run.blocks = blocks.into_iter().enumerate().map(block).collect();

@@ -352,7 +352,7 @@ fn a_run_that_ends_before_peaks_are_known_says_so() {
 fn a_late_generator_is_one_warning() {
     let mut run = World::new(&[2.0, 1.0, 1.5]).run(1, 12);
     for slice in run.blocks.iter_mut().flat_map(|b| &mut b.slices) {
-        slice.lag = Counts(vec![(3_000_000, slice.served)]).into();
+        slice.send_delay = Counts(vec![(3_000_000, slice.served)]).into();
     }
     warning(&results(&run), "late");
 }

@@ -142,7 +142,7 @@ fn equal_servers_are_seldom_distinguished() {
 #[test]
 fn a_late_generator_makes_no_percentile_equivalent() {
     let lagging = |ns: u64| {
-        let change = move |s: &mut Slice| s.lag = Counts(vec![(ns, s.served)]).into();
+        let change = move |s: &mut Slice| s.send_delay = Counts(vec![(ns, s.served)]).into();
         let of = |seed| open(loaded("a", seed, 1e6, 240, change));
         compared(&of(1), &of(2)).unwrap()
     };

@@ -30,7 +30,7 @@ struct Scenario {
     name: &'static str,
     worlds: [World; 2],
     blocks: [u32; 2],
-    looks: bool,
+    interim_analyses: bool,
 }
 
 #[derive(Default)]
@@ -149,13 +149,13 @@ fn scenario(name: &'static str, worlds: [&World; 2], blocks: [u32; 2]) -> Scenar
         name,
         worlds: worlds.map(Clone::clone),
         blocks,
-        looks: false,
+        interim_analyses: false,
     }
 }
 
 fn looking(name: &'static str, worlds: [&World; 2]) -> Scenario {
     Scenario {
-        looks: true,
+        interim_analyses: true,
         ..scenario(name, worlds, [80, 80])
     }
 }
@@ -176,11 +176,11 @@ impl Scenario {
         while run.ending.is_none() {
             simulator.add_block(&mut run);
             let blocks = run.blocks.len() as u32;
-            let stopped = self.looks.then(|| stop(&run)).flatten();
+            let stopped = self.interim_analyses.then(|| stop(&run)).flatten();
             run.ending = stopped.or((blocks == self.blocks[which]).then_some(Ending::Budget));
-            let looks = &run.plan().unwrap().measure.looks;
-            if self.looks && run.ending.is_none() && looks.contains(&blocks) {
-                run.looks.push(blocks);
+            let interim_analyses = &run.plan().unwrap().measure.interim_analyses;
+            if self.interim_analyses && run.ending.is_none() && interim_analyses.contains(&blocks) {
+                run.interim_analyses.push(blocks);
             }
         }
         run

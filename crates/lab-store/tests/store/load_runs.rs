@@ -111,7 +111,7 @@ fn slice(subject: u32, pass: u32) -> Slice {
         server_threads: Some(9),
         response: counts(&[(u64::from(pass), 3), (1_000_000, 8), (3_000_000_000, 1)]).into(),
         service: counts(&[(77, 12)]).into(),
-        lag: SliceTimes::default(),
+        send_delay: SliceTimes::default(),
     }
 }
 
@@ -202,7 +202,7 @@ fn packed_slices_are_read_back() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     let read = load(&path).unwrap();
     assert!(
-        matches!(read.blocks[0].slices[0].lag, SliceTimes::Here(_)),
+        matches!(read.blocks[0].slices[0].send_delay, SliceTimes::Here(_)),
         "the distribution is empty"
     );
     let of_agent = |slice: &Slice| slice.agents[1].slice.response.counts().into_owned();
@@ -241,13 +241,13 @@ fn unstorable_distributions_are_not_stored_partially() {
     let run = RunWriter::create(&path, "1", 100.0).unwrap();
     run.plan(&plan(&["a"], &["1"])).unwrap();
     let block = run.begin_block(0, 0, 0, 101.5).unwrap();
-    for lag in [
+    for send_delay in [
         Counts(vec![(u64::MAX, 1)]),
         Counts(vec![(1, u64::MAX)]),
         Counts(vec![(1, u64::MAX / 2), (2, u64::MAX / 2)]),
     ] {
-        let lag = lag.into();
-        let bad = Slice { lag, ..slice(0, 0) };
+        let send_delay = send_delay.into();
+        let bad = Slice { send_delay, ..slice(0, 0) };
         let error = block.slice(&bad).expect_err("it cannot be kept");
         assert!(
             matches!(&error, StoreError::Other(_, reason) if reason.contains("histogram")),
@@ -275,8 +275,8 @@ proptest! {
     fn distributions_survive_exactly(all in prop::collection::vec(any_counts(), 3)) {
         let folder = tempfile::tempdir().unwrap();
         let [path, again] = ["r.lab", "s.lab"].map(|name| folder.path().join(name));
-        let [response, service, lag] = [0, 1, 2].map(|i| all[i].clone().into());
-        let slice = Slice { response, service, lag, ..slice(0, 0) };
+        let [response, service, send_delay] = [0, 1, 2].map(|i| all[i].clone().into());
+        let slice = Slice { response, service, send_delay, ..slice(0, 0) };
         written(&path, &plan(&["a"], &["1"]), std::slice::from_ref(&slice));
         let found = load(&path).unwrap().blocks[0].slices.clone();
         prop_assert_eq!(&found, &[slice]);
@@ -293,7 +293,7 @@ proptest! {
 
 fn blobs(path: &Path) -> Vec<Option<Vec<u8>>> {
     let db = Connection::open(path).unwrap();
-    let sql = "SELECT response, service, lag FROM slice";
+    let sql = "SELECT response, service, send_delay FROM slice";
     let row = |r: &rusqlite::Row| Ok(vec![r.get(0)?, r.get(1)?, r.get(2)?]);
     db.query_row(sql, [], row).unwrap()
 }

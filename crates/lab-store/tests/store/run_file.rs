@@ -36,7 +36,7 @@ fn plan() -> Plan {
             turn_ns: 1_000_000,
             budget_ns: Some(u64::MAX),
             max_blocks: 2,
-            looks: vec![10],
+            interim_analyses: vec![10],
             alpha: 0.05,
             margin: 0.02,
             precision: None,
@@ -241,7 +241,7 @@ fn runs_round_trip() {
     let run = load(&path).unwrap();
     assert_eq!(run.name, "r.lab");
     assert_eq!(
-        (run.lab_version.as_str(), run.started_unix_s),
+        (run.benchlab_version.as_str(), run.started_unix_s),
         ("1.2.3", 12.5)
     );
     assert_eq!(run.plan(), Some(&plan()));
@@ -250,7 +250,7 @@ fn runs_round_trip() {
     assert_eq!(run.failures, [failure]);
     assert_eq!(run.settings, [setting]);
     assert_eq!(run.log, [line]);
-    assert_eq!(run.looks, [10]);
+    assert_eq!(run.interim_analyses, [10]);
     assert_eq!(
         (run.ending, run.lab_cost),
         (Some(Ending::Budget), Some((5, 6)))
@@ -306,7 +306,7 @@ fn a_file_is_identifiable_from_the_first_moment() {
     let _run = RunWriter::create(&path, "1", 1.0).unwrap();
     // The file is copied without its WAL, as if someone had copied it during a run.
     fs::copy(&path, &copy).unwrap();
-    assert_eq!(load(&copy).unwrap().lab_version, "1");
+    assert_eq!(load(&copy).unwrap().benchlab_version, "1");
 }
 
 #[test]

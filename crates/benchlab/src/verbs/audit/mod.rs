@@ -112,7 +112,7 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
         audit,
         run: &name.to_string_lossy(),
         made_unix_s: began_unix_s,
-        lab_version: env!("CARGO_PKG_VERSION"),
+        benchlab_version: env!("CARGO_PKG_VERSION"),
         file: file.as_deref(),
     });
     document.add_gates(gates);

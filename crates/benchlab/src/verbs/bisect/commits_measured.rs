@@ -489,7 +489,7 @@ pub fn plan(
             block_ns: Some(BLOCK.as_nanos() as u64),
             budget_ns: Some(request.budget_ns),
             max_blocks: MAX_BLOCKS,
-            looks: ANALYSES.to_vec(),
+            interim_analyses: ANALYSES.to_vec(),
             alpha: request.alpha,
             margin: request.margin,
             redo: request.redo,

@@ -45,7 +45,7 @@ pub fn bisect(cli: &Cli, args: &BisectArgs) -> Result<ExitCode, Exit> {
     }
     let mut bisection = Bisection {
         request,
-        lab_version: env!("CARGO_PKG_VERSION").into(),
+        benchlab_version: env!("CARGO_PKG_VERSION").into(),
         started_unix_s: unix_seconds(),
         host: String::new(),
         commits,

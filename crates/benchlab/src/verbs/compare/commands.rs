@@ -307,7 +307,7 @@ fn measure_settings(args: &CompareArgs) -> Measure {
         budget_ns: (!has_blocks || args.budget.is_some()).then_some(budget.as_nanos() as u64),
         at_least_level: args.budget.is_none(),
         max_blocks: args.blocks.unwrap_or(MAX_BLOCKS),
-        looks: measuring::analysis_blocks(args.blocks),
+        interim_analyses: measuring::analysis_blocks(args.blocks),
         alpha: measuring::ALPHA,
         margin: args.margin,
         precision: args.precision,

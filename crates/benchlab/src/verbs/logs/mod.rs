@@ -161,7 +161,7 @@ impl LogsCommand<'_> {
     fn run(&self) -> Run {
         Run {
             name: "logs".into(),
-            lab_version: env!("CARGO_PKG_VERSION").into(),
+            benchlab_version: env!("CARGO_PKG_VERSION").into(),
             started_unix_s: self.began_unix_s,
             ..Run::default()
         }

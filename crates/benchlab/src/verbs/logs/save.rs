@@ -36,7 +36,7 @@ pub fn save(
 }
 
 fn fill(path: &Path, run: &Run, analysis: &LogAnalysis) -> Result<(), StoreError> {
-    let writer = RunWriter::create(path, &run.lab_version, run.started_unix_s)?;
+    let writer = RunWriter::create(path, &run.benchlab_version, run.started_unix_s)?;
     writer.host(&run.host)?;
     writer.logs(analysis)?;
     writer.gates(&run.gates)?;

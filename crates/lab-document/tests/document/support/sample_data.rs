@@ -41,7 +41,7 @@ pub fn document() -> Document {
         title: "SQL on SQLite & <PostgreSQL>".into(),
         question: "What does a query cost in each language?".into(),
         made: "2026-11-22 15:00 UTC on lab-1".into(),
-        lab_version: "0.9.0".into(),
+        benchlab_version: "0.9.0".into(),
         answer: Answer {
             chart: Some(forest()),
             findings: vec![

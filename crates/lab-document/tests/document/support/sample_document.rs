@@ -384,7 +384,7 @@ pub fn rich() -> Document {
         title: "SQL drivers".into(),
         question: "Which language's PostgreSQL driver costs least, and by how much?".into(),
         made: "22 November 2026, 12:10, 12 blocks, 2 cores".into(),
-        lab_version: "0.1.0".into(),
+        benchlab_version: "0.1.0".into(),
         answer: Answer {
             chart: Some(forest()),
             findings: vec![
@@ -444,7 +444,7 @@ pub fn hostile() -> Document {
         title: text(),
         question: text(),
         made: text(),
-        lab_version: text(),
+        benchlab_version: text(),
         source: text(),
         ..Document::default()
     };

@@ -116,7 +116,7 @@ pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
         .collect();
     Run {
         name: "20261121-101500-sort.lab".into(),
-        lab_version: "0.1.0".into(),
+        benchlab_version: "0.1.0".into(),
         started_unix_s: 1_795_256_100.0,
         host: Host {
             findings: Vec::new(),
@@ -174,7 +174,7 @@ fn plan(models: &[Model], sweep: &[f64]) -> Plan {
             pairs: 5,
             budget_ns: Some(30_000_000_000),
             max_blocks: 80,
-            looks: vec![10, 20, 40, 80],
+            interim_analyses: vec![10, 20, 40, 80],
             alpha: 0.05,
             margin: 0.02,
             ..Measure::default()

@@ -23,7 +23,7 @@ pub fn run(blocks: u32) -> Run {
     Run {
         name: "20261122-120500-counter".into(),
         started_unix_s: 1_795_252_500.0,
-        lab_version: "0.1.0".into(),
+        benchlab_version: "0.1.0".into(),
         host: host(),
         settings: vec![Setting {
             subject: SubjectId(0),

@@ -233,7 +233,7 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(u32, u32, u32, &mut Noise) -> Mod
     let blocks = (0..blocks).map(|number| block(&plan, number, &model, &mut noise));
     Run {
         name: "20261121-091500-load.lab".into(),
-        lab_version: "0.1.0".into(),
+        benchlab_version: "0.1.0".into(),
         started_unix_s: 1_795_252_500.0,
         host: Host {
             findings: Vec::new(),
@@ -311,7 +311,7 @@ fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
         } else {
             service.clone()
         },
-        lag: if open {
+        send_delay: if open {
             Counts(vec![
                 (bucket(31_000.0), served * 9 / 10),
                 (bucket(140_000.0), served / 10),

@@ -59,7 +59,7 @@ pub fn plan() -> Plan {
             turn_ns: 1_000_000,
             budget_ns: Some(120_000_000_000),
             max_blocks: 80,
-            looks: vec![10, 20, 40, 80],
+            interim_analyses: vec![10, 20, 40, 80],
             alpha: 0.05,
             margin: 0.02,
             precision: None,
@@ -253,11 +253,11 @@ pub fn run(plan: Plan, blocks: u32) -> Run {
     let blocks = (0..blocks).map(|number| block(&plan, number)).collect();
     Run {
         name: "20261121-091500-sql.lab".into(),
-        lab_version: "0.1.0".into(),
+        benchlab_version: "0.1.0".into(),
         started_unix_s: 1_795_252_500.0,
         host: host(),
         blocks,
-        looks: vec![10],
+        interim_analyses: vec![10],
         ending: Some(Ending::Budget),
         settings,
         failures: failures(),
@@ -462,7 +462,7 @@ pub fn imported() -> Run {
     };
     Run {
         name: "20180914-old.lab".into(),
-        lab_version: "0.1.0".into(),
+        benchlab_version: "0.1.0".into(),
         started_unix_s: 1_795_252_500.0,
         content: Content::Imported(vec![benchmark("Ada"), benchmark("Python")]),
         ..Run::default()

@@ -286,7 +286,7 @@ pub fn run(size: &RunSize) -> Run {
     let blocks: Vec<Block> = blocks.collect();
     Run {
         name: "20261121-101500-rest.lab".into(),
-        lab_version: "0.1.0".into(),
+        benchlab_version: "0.1.0".into(),
         started_unix_s: 1_795_256_100.0,
         host: Host {
             findings: Vec::new(),
@@ -616,7 +616,7 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
             Some(_) => times(median + 24_000.0, server.tail, served),
             None => service.clone(),
         },
-        lag: match part {
+        send_delay: match part {
             Some(_) => Counts(vec![
                 (bucket(31_000.0), served - served / 10),
                 (bucket(140_000.0), served / 10),

@@ -111,11 +111,11 @@ pub fn run(targets: &[TargetKind], blocks: u32) -> Run {
         .rfind(|&p| plan.case(p).name == "insert_tx");
     Run {
         name: "20261121-091500-sql.lab".into(),
-        lab_version: "0.2.0".into(),
+        benchlab_version: "0.2.0".into(),
         started_unix_s: 1_795_252_500.0,
         host: host(),
         blocks,
-        looks: vec![10],
+        interim_analyses: vec![10],
         ending: Some(Ending::Budget),
         settings: settings(&plan),
         failures: vec![Failure {
@@ -182,7 +182,7 @@ fn plan(targets: &[TargetKind]) -> Plan {
             turn_ns: 1_000_000,
             budget_ns: Some(600_000_000_000),
             max_blocks: 80,
-            looks: vec![10, 20, 40, 80],
+            interim_analyses: vec![10, 20, 40, 80],
             alpha: 0.05,
             margin: 0.02,
             time_limit_ns: 10_000_000_000,

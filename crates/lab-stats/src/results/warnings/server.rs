@@ -200,9 +200,9 @@ impl ServerCells<'_> {
     /// Returns the percentiles that the generator's own latency affects, each with this latency in
     /// ns.
     pub fn of_generator(&self, load: &LoadSpec) -> impl Iterator<Item = (&'static Metric, f64)> {
-        OWN_LATENCY.iter().filter_map(|(response, lag)| {
+        OWN_LATENCY.iter().filter_map(|(response, send_delay)| {
             let response_ns = self.value(response)?.value();
-            let send_delay_ns = self.value(lag)?.value();
+            let send_delay_ns = self.value(send_delay)?.value();
             is_generators(load, response_ns, send_delay_ns).then_some((response, send_delay_ns))
         })
     }

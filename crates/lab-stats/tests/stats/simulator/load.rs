@@ -19,7 +19,7 @@ pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
     let plan = run.plan_mut().unwrap();
     plan.cases[CaseId(0)].name = "load".to_string();
     plan.cases[CaseId(0)].sweep = (connections.len() > 1).then(|| "connections".to_string());
-    plan.measure.looks = Vec::new();
+    plan.measure.interim_analyses = Vec::new();
     plan.work = Work::Load(LoadSpec::default());
     plan.read_loads().expect("points of load");
     run.ending = Some(Ending::Blocks);

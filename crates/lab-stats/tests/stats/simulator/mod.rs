@@ -264,7 +264,7 @@ pub fn empty_run(
         turn_ns: 1_000_000,
         budget_ns: None,
         max_blocks: 80,
-        looks: vec![10, 20, 40, 80],
+        interim_analyses: vec![10, 20, 40, 80],
         alpha: 0.05,
         margin: 0.02,
         precision: None,

@@ -51,7 +51,7 @@ impl World {
         let mut run = empty_run(servers.collect(), points(), seed, 1);
         let plan = run.plan_mut().unwrap();
         plan.cases = ["json", "echo"].map(case).into();
-        plan.measure.looks = Vec::new();
+        plan.measure.interim_analyses = Vec::new();
         plan.work = Work::Servers(Servers {
             load: LoadSpec {
                 keep_alive: true,
@@ -130,7 +130,7 @@ impl World {
             server_threads: Some(2),
             service: response.clone(),
             response,
-            lag: match part {
+            send_delay: match part {
                 Some(_) => Counts(vec![(10_000, served as u64)]).into(),
                 None => SliceTimes::default(),
             },
