@@ -22,7 +22,7 @@ DATABASES = re.compile(rf"{ABSENT}|all|(?:PostgreSQL|MariaDB|SQLite)(?:, (?:Post
 
 
 def rows(text: str) -> list[tuple[int, list[str]]]:
-    """Returns the cells of each row of each table, with its line number."""
+    """Returns the line number and the cells of each row of each table."""
     lines = enumerate(text.splitlines(), 1)
     cells = [(number, [cell.strip() for cell in line.strip("|").split(" | ")]) for number, line in lines if line.startswith("|")]
     return [(number, row) for number, row in cells if row != HEADER and set("".join(row)) - set("-|")]
