@@ -156,7 +156,10 @@ final class Page {
         return nanos > threshold;
     }
 
-    /** Stores an example in place of the fastest example, or of an example that is a day old. */
+    /**
+     * Stores an example in place of the fastest stored example, or of an example that is a day old,
+     * unless all stored examples are slower.
+     */
     void keep(Example example) {
         long now = System.currentTimeMillis();
         while (true) {
