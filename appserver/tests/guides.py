@@ -35,7 +35,7 @@ MAX_LINES = 80
 
 @dataclass
 class Programs:
-    """The programs in one language."""
+    """The programs of the guides in one language, with their commands and sources."""
 
     language: str
     folder: Path
@@ -53,7 +53,7 @@ class Programs:
 
 
 class Server:
-    """A process that prints its URLs, the last of which is its own, and serves until its input ends."""
+    """A program that serves until its standard input ends. It first prints its URLs; the last URL belongs to the service of the guide."""
 
     def __init__(self, command: list[str], *arguments: str, urls: int = 1) -> None:
         self.words = [*command, "0", *arguments]
@@ -68,7 +68,7 @@ class Server:
         self.port = self.printed[-1].port
 
     def ask(self, method: str, target: str, body: str | None = None, port: int = 0, **fields: str) -> tuple[int, object]:
-        """Returns the status, and the document."""
+        """Sends a request. Returns the status, and the JSON document, or None if the response has no content."""
         connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=60)
         try:
             connection.request(method, target, body=body, headers={"Accept": "application/json", "Connection": "close"} | fields)
@@ -108,7 +108,8 @@ def serving(*words: object, **options: int) -> Iterator[Server]:
 
 
 def together(seconds: float, attack: Callable[[int, random.Random, Callable[[], bool]], None], threads: int = THREADS) -> None:
-    """Runs an attack in threads: attack (number, random numbers, function that returns False when the time is over)."""
+    """Runs an attack in concurrent threads. Its arguments are the thread's number, random numbers, and a function that returns False
+    when the time is over."""
     end = time.monotonic() + seconds
     with ThreadPoolExecutor(threads) as pool:
         started = [pool.submit(attack, number, random.Random(number), lambda: time.monotonic() < end) for number in range(threads)]
@@ -122,7 +123,7 @@ LETTERS = "abc'\"\\;%_ äß€\N{GRINNING FACE}\t-"
 
 
 def check_length(programs: Programs) -> None:
-    """The service consists of at most 80 lines of code."""
+    """Checks that the service consists of at most 80 lines of code."""
     own = {"ada": ("articles.ads", "articles.adb", "rest_service.adb"), "java": ("RestService.java", "Serving.java")}[programs.language]
     text = "\n".join(path.read_text() for path in programs.sources() if path.name in own)
     lines = [line for line in text.splitlines() if line.strip() and not re.match(r"\s*(?:--|//|/\*\*|with |import |package guides)", line)]
@@ -158,7 +159,7 @@ def rest_service(programs: Programs, seconds: float) -> str:
             return service.ask("POST", "/articles", json.dumps({"name": name}))
 
         def await_status(expected: int) -> None:
-            """Waits until the service responds: a connection to the database may take longer than the service waits for it."""
+            """Waits until the service responds with the expected status. Without a connection to the database, it responds with 500."""
             until = time.monotonic() + 60
             while (status := service.ask("GET", "/articles/1")[0]) != expected:
                 assert status == 500 and time.monotonic() < until, status
@@ -258,7 +259,7 @@ def transfer_service(programs: Programs, seconds: float) -> str:
         assert service.ask("POST", "/transfers?from=1&to=2&amount=5")[0] == 400
 
         def ask(target: str, key: str) -> int:
-            """Repeats the request until there is a response that is not an error of the server."""
+            """Repeats the request until the response is not a server error, and returns its status."""
             while True:
                 try:
                     status, document = service.ask("POST", target, **{"Idempotency-Key": key})
@@ -304,7 +305,8 @@ def transfer_service(programs: Programs, seconds: float) -> str:
 # Running a program
 
 MARK = f"{60_000_000 + os.getpid()}.5"
-"""The duration of the programs that hang, which is different for each process that tests guides at the same time"""
+"""The duration of the programs that hang, in seconds. It is different in each process that runs this script, so that a process finds
+only its own programs."""
 CASES = [
     (["true"], "exit code 0\noutput: 0 bytes\nerrors: 0 bytes\n"),
     (["sh", "-c", "echo done; echo wrong >&2; exit 7"], "exit code 7\noutput: 5 bytes\nerrors: 6 bytes\ndone\n"),
@@ -404,7 +406,7 @@ def page_costs(programs: Programs, seconds: float) -> str:
 
 
 def check_pages(programs: Programs) -> None:
-    """The examples in the guides are excerpts of the programs."""
+    """Checks that the examples in the guides are excerpts of the programs."""
     sources = ["\n".join(map(str.strip, path.read_text().splitlines())) for path in programs.sources()]
     for page in sorted((APPSERVER / "guides").glob("*.md")):
         for example in re.findall(rf"^```{programs.language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):

@@ -47,7 +47,7 @@ def take(client: socket.socket, size: int) -> None:
 
 
 def echo(server: Server, connections: int, messages: int) -> float:
-    """Each connection sends its next message after the reply to the previous one."""
+    """Returns the CPU time of the server per message, in seconds, if each connection waits for a reply before it sends its next message."""
     selector = selectors.DefaultSelector()
     left = {server.open("/socket"): messages for _ in range(connections)}
     for client in left:

@@ -22,7 +22,7 @@ DATABASES = re.compile(rf"{ABSENT}|all|(?:PostgreSQL|MariaDB|SQLite)(?:, (?:Post
 
 
 def rows(text: str) -> list[tuple[int, list[str], list[str]]]:
-    """Returns the cells of each row of each table, with its line number and the header of the table."""
+    """Returns the line number, the table's header and the cells of each row of each table."""
     found: list[tuple[int, list[str], list[str]]] = []
     header: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):

@@ -18,7 +18,7 @@ FILE = bytes(range(256)) * 2**14
 
 
 class Device:
-    """A running program with one file to serve, and a time limit for headers."""
+    """The running program, which serves one file and has a time limit for headers."""
 
     def __init__(self, program, folder, header_s=600):
         self.process = subprocess.Popen([program, folder, str(header_s)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

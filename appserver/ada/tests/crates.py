@@ -108,8 +108,8 @@ def check_headers() -> int:
 
 def check_policies() -> int:
     """Checks that preconditions are checked regardless of a program's switches, and that no specification has invariants or predicates,
-    except for subtypes that are used as sets. For invariants and predicates, GNAT has no such policy, and checks them only if the unit
-    that uses a type is compiled with -gnata."""
+    except for subtypes that are used as sets. No policy makes GNAT check invariants and predicates regardless of the switches: it checks
+    them only if the unit that uses a type is compiled with -gnata."""
     units = [path for path in sorted(ADA.glob("*/src/*.ad[sb]")) if path.parts[-3] not in ("tests", "examples")]
     texts = {path: re.sub("--.*", "", path.read_text()) for path in units}
     for path, text in texts.items():
@@ -190,7 +190,7 @@ def build(folder: Path, projects: list[Path], mode: str, kind: str, *options: st
 
 
 def put_crates(crates: dict[str, Crate], folder: Path) -> dict[str, object]:
-    """Unpacks the archives, and returns the arguments for the user that builds them."""
+    """Unpacks the archives. Returns the arguments that run a build as the user nobody: see as_nobody."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for crate in crates.values():

@@ -31,7 +31,7 @@ def run(*command):
 
 
 def authority(folder, name):
-    """Creates a CA. Returns the file of its certificate; the key is next to it."""
+    """Creates a CA. Returns the path of its certificate. The path of its key differs only in the extension, .key."""
     file = folder / f"{name}.pem"
     run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}",
         "-keyout", file.with_suffix(".key"), "-out", file)
@@ -49,7 +49,7 @@ def certified(folder, by, address):
 
 
 def started(folder, certificate, ending):
-    """Starts the server, which runs until the stack is closed. Returns its port."""
+    """Starts the server, which runs until the ExitStack `ending` is closed. Returns the server's port."""
     data, users = folder / "data", folder / "users.sql"
     users.write_text(USERS)
     owner = ["--user=root"] if os.geteuid() == 0 else []

@@ -3,8 +3,9 @@
 """Inserts the examples in the comments of specifications into frames, which are compiled: python3 specifications.py DIRECTORY
 
 An example is the text of a comment that is indented by three spaces. Its pieces are separated by blank lines, and by lines with an
-ellipsis. specifications/NAME.ada is the frame of NAME.ads: Ada code in which a line `@2` stands for the second piece, and lines
-`@… TEXT` at the beginning contain the replacement of each further ellipsis. Each piece must be in a frame, or in TEXTS."""
+ellipsis. specifications/NAME.ada is the frame of NAME.ads: Ada code in which a line `@2` stands for the second piece. Lines
+`@… TEXT` at the beginning of the frame contain the replacements of the ellipses within the pieces, in order. Each piece must be in a
+frame, or in TEXTS."""
 
 import re
 import sys

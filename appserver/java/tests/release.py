@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a release from a copy of this directory, without benchlab around it: release.py DIRECTORY
 
-Checks what Maven Central requires of each artifact, the nullness annotations, that two builds are equal, that the signatures are
-valid, that placeholders are not published, and that an application can use the artifacts, on the class path and as modules, and
-that the first program of README.md runs.
+Checks what Maven Central requires of each artifact, and the nullness annotations. Checks that two builds are equal, that the
+signatures are valid, and that placeholders are not published. Checks that an application can use the artifacts, on the class path
+and as modules, and that the first program of README.md runs.
 https://central.sonatype.org/publish/requirements/"""
 
 import hashlib

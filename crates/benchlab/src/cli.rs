@@ -66,7 +66,7 @@ pub enum Verb {
     Logs(Box<LogsArgs>),
     /// Check whether a machine, network or site is set up well: findings, their cost, and how to fix them
     Audit(Box<AuditArgs>),
-    /// Create a working experiment, or a working subject of one
+    /// Create a working experiment, or a working subject of an experiment
     New(NewArgs),
     /// Build the subjects without measuring
     Build(BuildArgs),
@@ -113,7 +113,7 @@ pub enum Verb {
     KubernetesJob(KubernetesJobArgs),
 }
 
-/// `benchlab agent`
+/// The arguments of `benchlab agent`.
 #[derive(Args)]
 pub struct AgentArgs {
     /// Print the program's hash
@@ -124,7 +124,7 @@ pub struct AgentArgs {
     pub copied: bool,
 }
 
-/// `benchlab kubernetes-job`
+/// The arguments of `benchlab kubernetes-job`.
 #[derive(Args)]
 pub struct KubernetesJobArgs {
     /// The Job's name
@@ -167,7 +167,7 @@ impl RunOn {
     }
 }
 
-/// `benchlab run`
+/// The arguments of `benchlab run`.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab run sql --install\n  benchlab run sql --subjects c,python --cases select --set limit=1,1000\n  \
@@ -309,7 +309,7 @@ pub struct Measuring {
     pub strict: bool,
 }
 
-/// `benchlab compare`
+/// The arguments of `benchlab compare`.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab compare 'sort a.txt' './mysort a.txt'\n  benchlab compare parse   # an entry of benchlab.toml\n  \
@@ -437,7 +437,7 @@ pub struct CompareArgs {
     pub quiet: bool,
 }
 
-/// `benchlab bisect`
+/// The arguments of `benchlab bisect`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
          benchlab bisect --good v1.4 --bad HEAD --setup 'cargo build --release' \\\n      -- target/release/prog x\n  \
@@ -524,7 +524,7 @@ impl From<MetricName> for BisectedMetric {
     }
 }
 
-/// `benchlab diff`
+/// The arguments of `benchlab diff`.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab diff runs/MONDAY.lab runs/FRIDAY.lab\n  \
@@ -557,7 +557,7 @@ pub struct DiffArgs {
     pub display: DisplayArgs,
 }
 
-/// `benchlab load`
+/// The arguments of `benchlab load`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  benchlab load http://127.0.0.1:8080/\n  \
                         benchlab load --rate 5000 --for 30s --fail-if 'p99>20ms' \\\n      http://127.0.0.1:8080/\n  \
@@ -628,8 +628,8 @@ pub struct LoadArgs {
     /// Request rates that change linearly, in consecutive stages, such as 0:1000:5s,1000:1000:20s
     #[arg(long, value_name = "FROM:TO:TIME,…", value_delimiter = ',', value_parser = stage)]
     pub stages: Vec<Stage>,
-    /// With --rate or --stages, send requests at equal intervals, instead of random intervals like those of
-    /// many independent users
+    /// With --rate or --stages, send requests at equal intervals. By default, the intervals are
+    /// random, as with many independent users
     #[arg(long)]
     pub even: bool,
     /// Threads that generate load, at most one per core [default: 1]
@@ -717,13 +717,13 @@ pub enum GateOn {
 /// The cores on which commands run.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CommandCores {
-    /// The same core for all commands, and another core in each block
+    /// The same core for all commands, and a different core in each block
     One,
     /// The cores that the scheduler chooses
     All,
 }
 
-/// `benchlab profile`
+/// The arguments of `benchlab profile`.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab profile './prog old' './prog new'\n  benchlab profile -- ./prog x\n  benchlab profile --rev HEAD~1 --rev . --setup make -- ./prog x\n  \
@@ -804,7 +804,7 @@ pub struct ProfileArgs {
     pub runs: Option<PathBuf>,
 }
 
-/// `benchlab explain`
+/// The arguments of `benchlab explain`.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab explain sql --targets postgresql --cases insert_tx --set rows_tx=1 \\\n      --subjects c,java\n  \
@@ -867,7 +867,7 @@ pub struct ExplainArgs {
     pub display: DisplayArgs,
 }
 
-/// `benchlab build`
+/// The arguments of `benchlab build`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  benchlab build sql --install")]
 pub struct BuildArgs {
@@ -879,7 +879,7 @@ pub struct BuildArgs {
     pub install: bool,
 }
 
-/// `benchlab resume`
+/// The arguments of `benchlab resume`.
 #[derive(Args)]
 #[command(after_help = "Example:\n  benchlab resume runs/20261121-093000-sql.lab")]
 pub struct ResumeArgs {
@@ -928,7 +928,7 @@ pub struct ResumedLoadArgs {
     pub strict: bool,
 }
 
-/// `benchlab report`
+/// The arguments of `benchlab report`.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab report runs/20261121-093000-sql.lab\n  benchlab report RUN.lab --format html --output report.html\n  \
@@ -939,7 +939,7 @@ pub struct ReportArgs {
     #[arg(add = ArgValueCompleter::new(completion::runs))]
     pub file: PathBuf,
     /// Exclude these agents from all results: the requests that they sent for a load, or the blocks that they
-    /// measured for an experiment. The report mentions this
+    /// measured for an experiment. The report mentions the exclusion
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub without: Vec<String>,
     /// The output format
@@ -959,7 +959,7 @@ pub struct ReportArgs {
     pub color: Color,
 }
 
-/// `benchlab history`
+/// The arguments of `benchlab history`.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab history\n  benchlab history sql --subjects java --last 50\n  \
@@ -997,7 +997,7 @@ pub struct HistoryArgs {
     pub color: Color,
 }
 
-/// `benchlab import`
+/// The arguments of `benchlab import`.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab import bench.json\n  benchlab import old.json new.json\n  \
@@ -1051,7 +1051,7 @@ fn import_formats() -> impl TypedValueParser<Value = ImportFormat> {
     })
 }
 
-/// `benchlab ci`
+/// The arguments of `benchlab ci`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
          benchlab ci\n  \
@@ -1084,7 +1084,7 @@ pub struct CiArgs {
     pub runs: Option<PathBuf>,
 }
 
-/// `benchlab init`
+/// The arguments of `benchlab init`.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab init\n  benchlab init --schema > benchlab.schema.json\n\nLooks for the files of Cargo, Go, npm, Maven, pytest-benchmark and Make."
@@ -1098,7 +1098,7 @@ pub struct InitArgs {
     pub schema: bool,
 }
 
-/// `benchlab list`
+/// The arguments of `benchlab list`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  benchlab list\n  benchlab list sql\n  benchlab list --runs")]
 pub struct ListArgs {
@@ -1117,7 +1117,7 @@ pub struct ListArgs {
     pub listing: ListingArgs,
 }
 
-/// `benchlab doctor`
+/// The arguments of `benchlab doctor`.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  benchlab doctor\n  benchlab doctor --format json")]
 pub struct DoctorArgs {
@@ -1125,14 +1125,14 @@ pub struct DoctorArgs {
     pub listing: ListingArgs,
 }
 
-/// `benchlab completions`
+/// The arguments of `benchlab completions`.
 #[derive(Args)]
 pub struct CompletionsArgs {
     /// The shell that the script is for
     pub shell: clap_complete::Shell,
 }
 
-/// `benchlab man`
+/// The arguments of `benchlab man`.
 #[derive(Args)]
 pub struct ManArgs {
     /// The directory for benchlab.1 and a page for each command
@@ -1175,7 +1175,7 @@ fn pid() -> impl TypedValueParser<Value = i32> {
     clap::value_parser!(i32).range(1..)
 }
 
-/// Parses hosts, as for other `--on` options, or directories.
+/// Parses directories, or hosts in the format of the other `--on` options.
 fn run_on(text: &str) -> Result<RunOn, String> {
     let kind = text.split_once(':').map_or("", |(kind, _)| kind);
     if launcher::KINDS.contains(&kind) {
@@ -1225,7 +1225,8 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// Help is wrapped at 80 columns. A wrapped example could not be pasted.
+    /// Checks that examples fit into 80 columns, at which help is wrapped. A wrapped example could
+    /// not be pasted.
     #[test]
     fn examples_fit_on_a_line() {
         use clap::CommandFactory;

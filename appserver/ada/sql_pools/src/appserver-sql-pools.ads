@@ -48,9 +48,9 @@ generic
    --  statement replaces the least recently used statement.
 
    Validate_After : Duration := 10.0;
-   --  The idle time in seconds after which a connection is validated with a statement before its
-   --  next lease. A validation ends the idle time. If Keep_Alive is shorter than this time, the
-   --  checks for Keep_Alive send no statement.
+   --  The idle time in seconds after which the pool validates a connection with a statement before
+   --  the connection's next lease. The statement restarts this idle time. A check for Keep_Alive
+   --  also sends the statement only if the connection has been idle for at least Validate_After.
 
    Validation_Timeout : Duration := 5.0;
    --  The maximum time in seconds for a validation. If Get has a timeout, a validation also takes
@@ -65,7 +65,7 @@ generic
    --  the next lease.
 
    with procedure Set_Up (DB : in out Connection) is null;
-   --  Sets up the settings of a session. Called after Open and after each Reset_Session.
+   --  Makes the settings of a session. Called after Open and after each Reset_Session.
 
 package Appserver.SQL.Pools is
 
@@ -76,7 +76,7 @@ package Appserver.SQL.Pools is
 
    subtype Prepared_Statement is Statement_Caches.Prepared_Statement;
 
-   --  The resources of the pool, and the hooks of the pool
+   --  The resource type of the pool, and the hooks that the pool calls
 
    type Pooled_Session is limited record
       Session  : aliased Statement_Caches.Statement_Cache;

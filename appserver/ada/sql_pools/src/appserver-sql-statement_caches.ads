@@ -82,17 +82,18 @@ private
 
    subtype Slot_Count is Natural range 0 .. Max_Statements;
 
-   --  A statement in the cache. Visit is a number that changes when the session is closed. Last_Use
-   --  is the cache's use count at the latest use of the statement. Next is the next slot in the
-   --  chain.
+   --  A statement in the cache
 
    type Cached_Statement is limited record
       Query     : aliased Statement;
       Text      : Text_Access;
       Is_In_Use : Boolean := False;
       Visit     : Natural := 0;
+      --  A number that changes each time that the cache closes its statements
       Last_Use  : Integer_64 := 0;
+      --  The value of the cache's Uses at the latest use of the statement
       Next      : Slot_Count := 0;
+      --  The next slot in the chain; 0 at the end of the chain
    end record;
 
    type Cached_Access is access all Cached_Statement;

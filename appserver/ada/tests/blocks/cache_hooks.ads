@@ -13,16 +13,16 @@ package Cache_Hooks is
    use Item_Caches.Caches;
 
    procedure Reset;
-   --  Clears the recorded removals, but not the clock
+   --  Clears the recorded removals and the counts of Sum_Up. Does not reset the clock.
 
    procedure Advance (Time : Milliseconds);
 
    procedure Set_Back (Time : Milliseconds);
-   --  Sets back the time that the next operation reads, as if the task had been delayed after it
-   --  read the clock
+   --  Sets the clock back by Time. The next operation then runs as if its task had been delayed
+   --  after it read the clock.
 
    function Now return Natural;
-   --  Returns the time of the clock in milliseconds
+   --  Returns the time of the test clock in milliseconds
 
    function Clock return Ada.Real_Time.Time;
 
@@ -51,8 +51,10 @@ package Cache_Hooks is
    --  procedure concurrently.
 
    function Count return Natural;
+   --  Returns the number of calls to Sum_Up since Reset
+
    function Sum return Natural;
-   --  Return the number of calls to Sum_Up since Reset, and the sum of the numbers of the elements
+   --  Returns the sum of the numbers of the elements that Sum_Up has received since Reset
 
    function Removals return Removal_List;
    --  Returns the removals that were recorded since the last call of this function

@@ -27,14 +27,15 @@ package Channel_Services is
    --  the content to the streams, as an event of the type in the parameter "name". POST /tell:
    --  sends the content to the sockets in the room. /socket: an echo, also for pages of
    --  https://friend.example, with the protocols "chat" and "superchat". /socket/room: sends each
-   --  message to all in the room. /socket/slow: an echo after 20 ms. /socket/raise: raises an
-   --  exception at a "!". /socket/close: a message "CODE REASON" closes the connection.
+   --  message to all sockets in the room. /socket/slow: an echo after 20 ms. /socket/raise: raises
+   --  an exception at a "!". /socket/close: a message "CODE REASON" closes the connection.
    --  /socket/hello: sends "hello" when opened. /socket/flood: sends until the result is not
-   --  Queued. /socket/own: an object for each connection. /state: "OPENED CLOSED RELEASED CODE
-   --  REASON", with the latest code. /counts: the members of the groups. /page: a page for
+   --  Queued. /socket/own: a handler object for each connection. /state: "OPENED CLOSED RELEASED
+   --  CODE REASON", with the latest code. /counts: the members of the groups. /page: a page for
    --  browsers. Other paths: "Hello World!".
 
    function Filtered return HTTP.Services.Service_Reference;
-   --  Returns the service after a filter that adds X-Filtered, and gzip
+   --  Returns the service behind two filters: one adds the field X-Filtered, and the other
+   --  compresses with gzip
 
 end Channel_Services;

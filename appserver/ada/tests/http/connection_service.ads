@@ -21,7 +21,7 @@ package Connection_Service is
    --  text of 1 MiB. Other paths: the response of Web_Service.
 
    procedure Open_Folder (Path : String);
-   --  Sets the directory of the files
+   --  Opens the directory that is served at /files/
 
    Shared : aliased Service;
 

@@ -32,6 +32,6 @@ package Counted_Service is
    Compressed : aliased HTTP.Compression.Gzip_Filter (Service'Access, Compressors => 1);
 
    Log : aliased HTTP.Access_Logs.Access_Log (Lines => 16);
-   --  A log that writes to the file access.log in the directory
+   --  A log that writes to the file access.log in the directory that was passed to Open
 
 end Counted_Service;

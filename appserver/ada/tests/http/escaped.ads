@@ -2,5 +2,5 @@
 --  Copyright 2026 The benchlab authors
 
 function Escaped (Text : String) return String;
---  Replaces the escape sequences \r,
---  , \t, \0 and \\ in Text with the characters that they represent in C
+--  Replaces the escape sequences \r, \n, \t, \0 and \\ in Text with the characters that they
+--  represent in C

@@ -21,7 +21,7 @@ package Failing_Calls is
    procedure Allow_All_Memory;
 
    procedure Fail_Events (Count : Natural);
-   --  Makes the next Count calls that add to an epoll set or change an entry fail, as if the system
+   --  Makes the next Count calls of epoll_ctl that add or modify an entry fail, as if the system
    --  lacked the resources (ENOSPC)
 
    function Removed_Events return Natural;

@@ -31,7 +31,7 @@ package Parsed is
      (Bytes  : String;
       Limits : Parsing.Limits := (others => <>);
       Cut    : not null Cutting := Uncut'Access) return String;
-   --  Returns the outcome like Outcome, but streams the content: removes it from the request as it
-   --  arrives
+   --  Returns the outcome in the format of Outcome, but streams the content: removes each piece
+   --  from the request as it arrives
 
 end Parsed;

@@ -43,7 +43,7 @@ private
 
    type Upload is limited new HTTP.Services.Content_Receiver with record
       Index  : Positive := 1;
-      --  The slot of the upload
+      --  The index of the slot that the upload occupies
       Kind   : Upload_Kind := Count;
       Length : HTTP.Byte_Count := 0;
       CRC    : Interfaces.Unsigned_32 := 0;

@@ -22,7 +22,7 @@ package Shop_Parts is
 
    function Respond (Request : HTTP.Request) return HTTP.Response;
    --  Responds to requests. The path /queries?count=N runs N queries, /broken raises an exception,
-   --  and /named sets its page.
+   --  and paths below /named/ set the name of the request's page.
 
    type Count_Bytes is limited new HTTP.Services.Content_Receiver with record
       Count : Natural := 0;

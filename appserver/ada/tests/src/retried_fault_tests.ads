@@ -21,8 +21,8 @@ package Retried_Fault_Tests is
 
 private
 
-   --  A connection whose Close usually rolls back, but keeps the session open. To log in again
-   --  would take a server longer than all operations of a schedule.
+   --  A connection whose Close usually rolls back, but keeps the session open. A new login would
+   --  take a server longer than all operations of a schedule.
 
    type Kept_Connection is new Database.Connection with record
       Is_Shut  : Boolean := False;

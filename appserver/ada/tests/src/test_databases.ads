@@ -13,35 +13,47 @@ package Test_Databases is
 
    function "+" (Text : String) return Text_Reference is (new String'(Text));
 
-   --  The properties of a database: the SQLSTATEs of common errors, whether a text can contain a
-   --  NUL, the name of the function that counts the characters of a text, and the types of blobs
-   --  and of generated keys. A database server has more properties: the queries that count the
-   --  tests' connections and their prepared statements, the query for a connection's ID, the text
-   --  before and after this ID in the statement that ends a connection, the type of long texts, a
-   --  statement that runs for half a minute, and the environment variable that contains the target.
+   --  The properties of a database. Only database servers have the properties with a default.
 
    type Traits is record
       Name       : Text_Reference;
       Duplicate  : SQL.SQL_State;
+      --  The SQLSTATE of a duplicate key
       Null_Key   : SQL.SQL_State;
+      --  The SQLSTATE of a null in a column that does not permit nulls
       No_Table   : SQL.SQL_State;
+      --  The SQLSTATE of a table that does not exist
       No_Column  : SQL.SQL_State;
+      --  The SQLSTATE of a column that does not exist
       Syntax     : SQL.SQL_State;
+      --  The SQLSTATE of a syntax error
       Holds_NUL  : Boolean;
+      --  True if a text can contain a NUL
       Length     : Text_Reference;
+      --  The name of the function that counts the characters of a text
       Blob       : Text_Reference;
+      --  The type of blobs
       Serial     : Text_Reference;
+      --  The type of generated keys
       Sessions   : Text_Reference := +"";
+      --  The query that counts the tests' connections
       Prepared   : Text_Reference := +"";
+      --  The query that counts the prepared statements of a connection
       Id         : Text_Reference := +"";
+      --  The query for a connection's ID
       Kill       : Text_Reference := +"";
+      --  The text before the ID in the statement that ends a connection
       After_Kill : Text_Reference := +"";
+      --  The text after the ID in the statement that ends a connection
       Long_Text  : Text_Reference := +"";
+      --  The type of long texts
       Slow       : Text_Reference := +"";
+      --  A statement that runs for at least half a minute
       Variable   : Text_Reference := +"";
+      --  The environment variable that contains the target
    end record;
 
-   --  Only the tests use some of the generic parameters
+   --  The package does not refer to some of the generic parameters; only the tests use them
 
    pragma Warnings (Off, "*is not referenced");
 

@@ -11,7 +11,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Executors;
 
-/** The JDK's HTTP server with JSON. */
+/** Serves JSON with the JDK's HTTP server. */
 final class Serving {
 
     static final ObjectMapper JSON = new ObjectMapper();

@@ -10,7 +10,7 @@ package benchlab.appserver.cache;
  * @param loads the number of values that loaders returned, refreshes included
  * @param loadFailures the number of loaders that failed
  * @param evictions the number of values removed because of the maximum size or weight
- * @param evictedWeight the total weight of these values
+ * @param evictedWeight the total weight of the evicted values
  * @param expirations the number of values removed because they had expired
  */
 public record CacheStatistics(

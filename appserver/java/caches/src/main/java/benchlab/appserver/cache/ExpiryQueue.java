@@ -59,7 +59,10 @@ final class ExpiryQueue<K, V> {
         inOrder.clear();
     }
 
-    /** Returns an entry whose time has come, or null if there is none. It stays in the queue. */
+    /**
+     * Returns an entry whose scheduled time has passed, or null if there is none. The entry stays
+     * in the queue.
+     */
     @Nullable TrackedEntry<K, V> due(long now) {
         TrackedEntry<K, V> oldest = inOrder.first();
         return oldest != null && oldest.deadline <= now ? oldest : dueInHeap(now);

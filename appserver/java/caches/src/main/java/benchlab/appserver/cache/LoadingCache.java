@@ -23,14 +23,14 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
      */
     final @Nullable Policy<K, V> policy;
 
-    /** Loads in progress whose keys have not been changed since they began. */
+    /** The loads in progress whose keys have not been changed since the load began. */
     private final ConcurrentHashMap<K, Load<V>> loads = new ConcurrentHashMap<>();
 
     LoadingCache(CacheOptions<? super K, ? super V> options) {
         policy = Policy.of(Objects.requireNonNull(options, "options"));
     }
 
-    /** Returns the entry of a key, even if it has expired, or null. */
+    /** Returns the entry of a key, even if it has expired; null if the key has no entry. */
     abstract @Nullable Entry<K, V> find(K key);
 
     abstract void putEntry(Entry<K, V> entry, Removals<K, V> removals);
@@ -48,7 +48,10 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
 
     // Reads
 
-    /** Returns the value of an entry, or null, and records the read. */
+    /**
+     * Returns the value of an entry and records the read. Returns null if there is no entry or it
+     * has expired.
+     */
     final @Nullable V read(@Nullable Entry<K, V> entry) {
         if (policy != null) {
             return policy.read(entry);
@@ -56,7 +59,7 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
         return entry == null ? null : entry.value;
     }
 
-    /** Returns the value of an entry, or null, and records nothing. */
+    /** Returns the value of an entry like {@link #read}, but does not record the read. */
     final @Nullable V valueOf(@Nullable Entry<K, V> entry) {
         if (policy != null) {
             return policy.valueOf(entry);

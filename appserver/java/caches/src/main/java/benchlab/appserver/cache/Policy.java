@@ -265,7 +265,7 @@ final class Policy<K, V> {
         }
     }
 
-    /** Makes the policy consistent with these entries, after a write was undone. */
+    /** Makes the policy consistent with {@code entries} after a write was undone. */
     void rebuild(Collection<Entry<K, V>> entries) {
         forgetAll();
         for (Entry<K, V> each : entries) {

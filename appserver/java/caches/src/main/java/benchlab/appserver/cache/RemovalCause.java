@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package benchlab.appserver.cache;
 
-/** The reason why a value left a cache. */
+/**
+ * The reason that a value left a cache: a removal, a replacement, the end of its time to live, or
+ * an eviction.
+ */
 public enum RemovalCause {
     /** {@link Cache#remove} or {@link Cache#clear} removed the entry. */
     EXPLICIT,

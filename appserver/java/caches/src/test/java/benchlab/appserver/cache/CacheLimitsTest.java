@@ -130,8 +130,8 @@ class CacheLimitsTest {
     }
 
     /**
-     * The expected hits are those of S3-FIFO in benches/cache_hit_rates.py, whose memory of
-     * evictions is exact.
+     * The expected hit rates come from the simulation of S3-FIFO in benches/cache_hit_rates.py,
+     * which remembers evictions exactly.
      */
     @ParameterizedTest
     @EnumSource(

@@ -25,7 +25,7 @@ class CacheStressTest {
     private static final int KEYS = 64;
     private static final int PARTS = 5 * 4;
 
-    /** Each writer has its own keys and always finds its last write there. */
+    /** Each writer has its own keys and always reads back its last write. */
     @ParameterizedTest
     @EnumSource(Scheme.class)
     void losesNoEntry(Scheme scheme) throws Exception {

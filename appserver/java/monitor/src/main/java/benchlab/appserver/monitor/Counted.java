@@ -59,7 +59,7 @@ final class Counted {
         return get(TOTAL);
     }
 
-    /** Adds these counts to a total. */
+    /** Adds the counts to {@code statistics}. */
     void addTo(Statistics statistics) {
         statistics.times.add(times);
         statistics.errors += get(ERRORS);

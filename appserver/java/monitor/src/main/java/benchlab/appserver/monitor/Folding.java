@@ -97,8 +97,8 @@ final class Folding {
     }
 
     /**
-     * Replaces each literal and parameter of a statement with "?", lists of these with "?, ...",
-     * and blanks and comments with one space. The result is truncated to 500 bytes.
+     * Replaces each literal and parameter of a statement with "?", lists of literals and parameters
+     * with "?, ...", and blanks and comments with one space. The result is truncated to 500 bytes.
      */
     static String query(String text) {
         return new QueryFolding(text.substring(0, Math.min(text.length(), 8 * MAX_QUERY)))

@@ -61,7 +61,7 @@ final class JsonFormat {
         endList("]}");
     }
 
-    /** Writes the object without its closing brace. */
+    /** Writes an object with the name and the statistics, without the closing brace. */
     private void putStatistics(String name, Statistics statistics) {
         text.append("{\"name\":");
         putText(name);
@@ -104,7 +104,7 @@ final class JsonFormat {
                 String.format(Locale.ROOT, "\"%s\":%d.%03d,", name, millis / 1_000, millis % 1_000));
     }
 
-    /** Replaces the comma after the last element, if there is one. */
+    /** Appends {@code end}, and removes the comma after the last element if there is one. */
     private void endList(String end) {
         int last = text.length() - 1;
         if (text.charAt(last) == ',') {

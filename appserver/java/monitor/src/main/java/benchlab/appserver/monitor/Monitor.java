@@ -145,7 +145,7 @@ public final class Monitor {
 
     /**
      * Detaches the request from this thread, so that another thread can end it. Later queries of
-     * this thread do not count for it.
+     * this thread do not count for the request.
      *
      * @return the request
      * @throws IllegalStateException if this thread is not serving a request of this monitor

@@ -121,7 +121,9 @@ final class Page {
         return new Hour(hour, count, errors, total);
     }
 
-    /** Returns the stored hours, oldest first, with the counts of each hour alone. */
+    /**
+     * Returns the stored hours, oldest first. The counts of an hour do not include earlier hours.
+     */
     List<Hour> hours() {
         while (!turning.compareAndSet(false, true)) {
             Thread.onSpinWait();
@@ -148,14 +150,16 @@ final class Page {
     // Examples
 
     /**
-     * Returns true if a request with this elapsed time in nanoseconds should be stored as an
-     * example.
+     * Returns true if a request that took {@code nanos} nanoseconds should be stored as an example.
      */
     boolean isSlow(long nanos) {
         return nanos > threshold;
     }
 
-    /** Stores an example in place of the fastest example, or of an example that is a day old. */
+    /**
+     * Stores an example in place of the fastest stored example, or of an example that is a day old,
+     * unless all stored examples are slower.
+     */
     void keep(Example example) {
         long now = System.currentTimeMillis();
         while (true) {

@@ -10,11 +10,10 @@ final class PrometheusFormat {
 
     private static final String PREFIX = "appserver_monitor_";
 
-    /**
-     * The exponents of the first and last bucket bounds, which are powers of two in nanoseconds.
-     */
+    /** The exponent of the first bucket bound: 2<sup>14</sup> ns, or 16 µs. */
     private static final int FIRST_BOUND = 14;
 
+    /** The exponent of the last bucket bound: 2<sup>36</sup> ns, or 69 s. */
     private static final int LAST_BOUND = 36;
 
     private final Monitor monitor;

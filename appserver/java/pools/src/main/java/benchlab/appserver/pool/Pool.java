@@ -106,7 +106,7 @@ public final class Pool<R> implements AutoCloseable {
     private long keepAlives;
     private long leaks;
 
-    /** The reason why a resource was destroyed. */
+    /** The reason for destroying a resource. */
     private enum End {
         BROKEN,
         RECLAIMED,
@@ -532,7 +532,7 @@ public final class Pool<R> implements AutoCloseable {
         return slot.isOlderThan(generation) || slot.isExpired();
     }
 
-    /** Returns the reason why a slot must not be used any longer; null if there is none. */
+    /** Returns the reason for destroying the resource of a slot; null if it can still be used. */
     private @Nullable End endOf(Slot<R> slot) {
         if (slot.isOlderThan(generation)) {
             return End.EVICTED;
@@ -768,7 +768,7 @@ public final class Pool<R> implements AutoCloseable {
         }
     }
 
-    /** Removes a slot whose resource is then destroyed without the lock. */
+    /** Removes a slot. The caller destroys the slot's resource after it has released the lock. */
     private void remove(Slot<R> slot, End end) {
         forget(slot, end);
         leaving++;

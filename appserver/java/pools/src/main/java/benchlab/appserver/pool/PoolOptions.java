@@ -109,8 +109,8 @@ public final class PoolOptions<R> implements Cloneable {
     }
 
     /**
-     * Returns options with this factory, {@link RequestOrder#ROUND_ROBIN}, no other hooks, and no
-     * limits.
+     * Returns options with {@code factory}, {@link RequestOrder#ROUND_ROBIN}, no other hooks, and
+     * no limits.
      *
      * @param factory creates a resource
      * @param <R> the type of the resources

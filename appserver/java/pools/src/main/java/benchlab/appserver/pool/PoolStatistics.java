@@ -15,13 +15,13 @@ import java.time.Duration;
  * @param maxSize the maximum size so far. Without {@link PoolOptions#minIdle} and {@link
  *     PoolOptions#keepAlive}, a resource is created only if none is idle, so this is also the
  *     maximum number of concurrent requests, up to the capacity
- * @param leases the total number of leases, including that of {@link Pool#start}
+ * @param leases the total number of leases, including the lease that {@link Pool#start} takes
  * @param waits the number of calls that had to wait, whether or not they got a lease
  * @param waitingTime the total waiting time of calls that got a lease, without the time to wake up
  * @param maxWait the maximum waiting time of a call that got a lease
  * @param timeouts the number of calls that timed out waiting for other threads or for the factory
  * @param made the number of resources that the factory created
- * @param creationTime the total time that the factory took to create these resources
+ * @param creationTime the total time that the factory took to create resources
  * @param maxCreationTime the maximum time that the factory took to create one resource
  * @param factoryFailures the number of failures of the factory
  * @param broken the number of resources that were destroyed because they were invalid, could not be

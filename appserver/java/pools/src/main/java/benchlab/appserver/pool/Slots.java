@@ -47,7 +47,7 @@ final class Slots<R> {
 
     /**
      * Returns an idle slot, which the caller then owns, or null. Visits every slot once, so it
-     * misses only slots that are freed after their visit.
+     * misses only slots that are freed after it has visited them.
      */
     @SuppressWarnings("unchecked") // LATEST is one of these slots.
     @Nullable Slot<R> takeIdle() {
@@ -75,7 +75,10 @@ final class Slots<R> {
         return null;
     }
 
-    /** In LIFO order, makes a search try this slot first. Called before the slot becomes idle. */
+    /**
+     * In LIFO order, makes the next search try {@code slot} first. Called before the slot becomes
+     * idle.
+     */
     void comesBack(Slot<R> slot) {
         if (isLatestFirst && Hint.LATEST.getAcquire(hint) != slot) {
             Hint.LATEST.setRelease(hint, slot);

@@ -76,7 +76,7 @@ class PoolMaintenanceTest {
         }
     }
 
-    /** Leases this many resources at the same time, and then returns them. */
+    /** Leases {@code count} resources at the same time, and then returns them. */
     private static void leaseAtOnce(Pool<Resource> pool, int count) throws InterruptedException {
         List<Lease<Resource>> leases = new ArrayList<>();
         for (int k = 0; k < count; k++) {

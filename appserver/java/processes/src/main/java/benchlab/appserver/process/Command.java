@@ -103,8 +103,8 @@ public record Command(
     }
 
     /**
-     * Returns a copy with one more environment variable, which overrides an inherited variable of
-     * this name.
+     * Returns a copy with one more environment variable, which overrides an inherited variable with
+     * the same name.
      *
      * @param name the name of the variable
      * @param value the value of the variable

@@ -33,14 +33,14 @@ public record Output(String program, ExitStatus status, byte[] stdout, byte[] st
      *
      * @param encoding the encoding of the output
      * @return the text
-     * @throws CharacterCodingException if the output is not valid in this encoding
+     * @throws CharacterCodingException if the output is not valid in {@code encoding}
      */
     public String text(Charset encoding) throws CharacterCodingException {
         return encoding.newDecoder().decode(ByteBuffer.wrap(stdout)).toString();
     }
 
     /**
-     * Decodes standard error as UTF-8. Other bytes become U+FFFD, since this text is for people.
+     * Decodes standard error as UTF-8. Invalid bytes become U+FFFD, since this text is for people.
      *
      * @return the text
      */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The thread lives until the process has exited, because on Linux a process is the child of the
  * thread that created it. A program may request a signal for the exit of that thread
- * (PR_SET_PDEATHSIG). Moreover, the only child of a thread whose start has not returned is the
+ * (PR_SET_PDEATHSIG). Moreover, while a start has not returned, the only child of its thread is the
  * process that hangs.
  */
 final class PendingStart {

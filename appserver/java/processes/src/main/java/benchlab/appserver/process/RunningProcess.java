@@ -62,7 +62,9 @@ public final class RunningProcess implements AutoCloseable {
     private @Nullable BufferedReader reader;
     private @Nullable Charset encoding;
 
-    /** True if the program may have written to the stream's buffer. */
+    /**
+     * True once {@link #stdin} was called: its caller may have written to the buffer of the stream.
+     */
     private volatile boolean isInputUsed;
 
     // Calls with a timeout.
@@ -421,9 +423,9 @@ public final class RunningProcess implements AutoCloseable {
     /**
      * Kills the program, as {@link #kill} does, if it has not exited; waits for its exit, and
      * closes its pipes. If the program has exited, the processes that it started continue to run.
-     * But if a pipe is read or fed in the background, and one of them keeps it open for more than
-     * another second, all of them are killed. A program that cannot be killed, for example because
-     * it now runs as another user, is left running after a few seconds.
+     * But if a pipe is read or fed in the background, and one of these processes keeps it open for
+     * more than another second, all of these processes are killed. A program that cannot be killed,
+     * for example because it now runs as another user, is left running after a few seconds.
      */
     @Override
     public void close() {
@@ -460,7 +462,7 @@ public final class RunningProcess implements AutoCloseable {
         return true;
     }
 
-    /** Waits without being interrupted; an interrupt is restored at the end. */
+    /** Waits even if the thread is interrupted; the interrupt flag is then set again at the end. */
     static <T> T uninterrupted(Waiting<T> wait) {
         boolean isInterrupted = false;
         try {

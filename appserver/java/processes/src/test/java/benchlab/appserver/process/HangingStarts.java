@@ -61,8 +61,8 @@ final class HangingStarts {
     }
 
     /**
-     * Waits until these are the only child processes and pipes. On a busy machine, ending a start
-     * takes longer.
+     * Waits until the child processes of the JVM are exactly {@code children}, and the number of
+     * its pipes is {@code pipes}. On a busy machine, ending a start takes longer.
      */
     private static void untilOnly(Set<Long> children, long pipes) throws InterruptedException {
         ProcessTest.until(() -> children().equals(children) && ProcessTest.pipes() == pipes);

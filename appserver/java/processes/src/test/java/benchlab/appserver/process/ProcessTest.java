@@ -544,7 +544,7 @@ class ProcessTest {
         }
     }
 
-    /** A pipe whose writers wait until its program ends. */
+    /** A pipe whose writers wait until the program ends, and then fail. */
     private static final class FullPipe extends OutputStream {
         private final CountDownLatch end;
 
@@ -758,8 +758,8 @@ class ProcessTest {
     }
 
     /**
-     * Returns true if the process has exited. A zombie counts, because init, which adopted it, may
-     * reap it later.
+     * Returns true if the process has exited. A zombie counts as exited, because init, which
+     * adopted it, may reap it later.
      */
     private static boolean isGone(Path stat) {
         try {

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The attempts of one call: their number, the delays between them, and the limits of the call.
- * {@link RetryPolicy} uses this class. Retries with other classes of faults, such as retries of
- * database transactions, use it, too. Not thread-safe.
+ * {@link RetryPolicy} uses this class. Other retries, such as retries of database transactions, use
+ * it with their own classes of faults. Not thread-safe.
  *
  * <pre>{@code
  * var attempts = new Attempts(Duration.ofSeconds(30), null, budget, listener, Timer.SYSTEM);

@@ -93,7 +93,7 @@ public final class Hedge implements Guard {
         }
     }
 
-    /** The calls for one result. */
+    /** The concurrent calls of the same work; the first result is returned. */
     private final class Race<T extends @Nullable Object, X extends Exception> {
         private final Work<T, X> work;
         private final List<FutureTask<T>> calls = new ArrayList<>();

@@ -89,7 +89,9 @@ public final class HttpFailures {
         return IDEMPOTENT.contains(method);
     }
 
-    /** Parses a {@code Retry-After}; zero if it is missing or malformed. */
+    /**
+     * Returns the delay in a {@code Retry-After} field; zero if the field is missing or malformed.
+     */
     static Duration delay(@Nullable String retryAfter, Instant now) {
         if (retryAfter == null) {
             return Duration.ZERO;

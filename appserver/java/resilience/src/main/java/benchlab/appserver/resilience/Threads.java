@@ -8,7 +8,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
-/** The threads of guards, and exceptions that cross them. */
+/** The threads that guards use, and exceptions that pass from one thread to another. */
 final class Threads {
 
     private static final ThreadFactory FACTORY =
@@ -25,7 +25,7 @@ final class Threads {
      */
     static final Executor DAEMONS = Executors.newCachedThreadPool(FACTORY);
 
-    /** Ends time limits. Its tasks are short. */
+    /** Runs the tasks that end time limits. These tasks must be short. */
     static final ScheduledThreadPoolExecutor ALARMS = alarms();
 
     private Threads() {}

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 public class FakeTimer implements Timer {
-    /** The delays, in nanoseconds. */
+    /** The durations of all calls to {@link #sleep}, in nanoseconds. */
     public final List<Long> pauses = new ArrayList<>();
 
     /** The time in nanoseconds. It begins near the maximum, because a clock may wrap around. */

@@ -34,7 +34,9 @@ class HttpFailuresTest {
 
     private final FakeTimer timer = new FakeTimer();
 
-    /** A server that reads a request from each connection, and sends these responses in turn. */
+    /**
+     * A server that reads a request from each connection, and sends the given responses in turn.
+     */
     private static final class Server implements AutoCloseable {
         private final ServerSocket socket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         private final AtomicInteger applied = new AtomicInteger();

@@ -41,7 +41,7 @@ class RetryPolicyTest {
         };
     }
 
-    /** Fails with these messages in turn, and then returns the number of runs. */
+    /** Fails once with each of the given messages, and then returns the number of runs. */
     private static final class Failing implements Work<Integer, IOException> {
         private final Deque<String> failures;
         private int runs;

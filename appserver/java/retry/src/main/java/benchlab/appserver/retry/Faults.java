@@ -45,8 +45,8 @@ public final class Faults {
     private static final String CONNECTION_CLASS = "08";
 
     /**
-     * The state of a stale plan. PostgreSQL uses it for everything that it does not support, so the
-     * English message is checked, too.
+     * The SQLSTATE of a stale plan. PostgreSQL also reports this state for every feature that it
+     * does not support, so the English message is checked, too.
      */
     private static final String UNSUPPORTED = "0A000";
 

@@ -148,7 +148,7 @@ public final class IdempotencyKey<T extends @Nullable Object> {
         }
     }
 
-    /** The stored result of a key as text, or null. */
+    /** The stored result of a key, as text; null if the work returned null. */
     record StoredResult(@Nullable String result) {}
 
     /**

@@ -11,8 +11,8 @@ import java.lang.annotation.Target;
 
 /**
  * Marks a method that is retried, or a type whose own methods are all retried. The nearest
- * annotation applies: a method's annotation overrides its type's, and a class's overrides its
- * interface's.
+ * annotation applies: the annotation of a method overrides the annotation of its type, and the
+ * annotation of a class overrides the annotation of its interface.
  *
  * <p>In CDI and EJB, the interceptors of the artifact {@code appserver-retry-cdi} use the
  * annotations of classes, but not of interfaces; elsewhere {@link RetryProxy} uses both. Java

@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The outermost call of a thread, from its first attempt to its end. */
+/** The outermost retried call of a thread, from its first attempt to its end. */
 final class RetriedCall implements AutoCloseable {
 
     private static final ThreadLocal<RetriedCall> CURRENT = new ThreadLocal<>();

@@ -39,7 +39,7 @@ abstract class DatabaseTest {
 
     static final IdempotencyTable KEYS = new IdempotencyTable("retry_key");
 
-    /** A time that no call takes, even on a busy machine. */
+    /** A time that no call takes, even on a busy machine, unless it hangs. */
     static final Duration LONG = Duration.ofMinutes(5);
 
     final RetryMetrics metrics = new RetryMetrics();
@@ -202,7 +202,10 @@ abstract class DatabaseTest {
                 .collect(Collectors.joining());
     }
 
-    /** Returns the number of random schedules, unless {@code LAB_SCHEDULES} is set. */
+    /**
+     * Returns the default number of random schedules; the environment variable {@code
+     * LAB_SCHEDULES} overrides it.
+     */
     int schedules() {
         return 1_000;
     }
@@ -421,8 +424,8 @@ abstract class DatabaseTest {
     }
 
     /**
-     * Creates the table with a column for requests. One key in the tests fills its column and
-     * starts with another key.
+     * Creates the table with a column for requests. One test uses a key that has the maximum length
+     * of the column and starts with another key.
      */
     private void makeTableOfRequests() throws SQLException {
         database.execute("DROP TABLE retry_key");
@@ -597,8 +600,8 @@ abstract class DatabaseTest {
     }
 
     /**
-     * Calls {@link IdempotencyKey#once} in a transaction that the work begins itself, as a
-     * container does.
+     * Calls {@link IdempotencyKey#once} in a transaction that the retried call begins and commits
+     * itself. In an application server, the container would do this.
      */
     private String addOnceInTransaction(Policy with, Transactions.Source source)
             throws SQLException {

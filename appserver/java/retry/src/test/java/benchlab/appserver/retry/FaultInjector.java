@@ -75,7 +75,7 @@ public final class FaultInjector implements Transactions.Source {
         return stopped(Connection.class, source.open(), "commit");
     }
 
-    /** Returns a proxy of an object with a method that commits. */
+    /** Returns a proxy of {@code target}, whose method {@code committing} commits a transaction. */
     private <T> T stopped(Class<T> type, T target, String committing) {
         return type.cast(
                 Proxy.newProxyInstance(

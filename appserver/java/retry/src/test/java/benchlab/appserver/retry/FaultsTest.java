@@ -39,7 +39,10 @@ class FaultsTest {
     /** The expected faults. The tests of the Ada library read the same file. */
     private static final Path TABLE = Path.of("src/test/data/faults.txt");
 
-    /** A line: database, SQLSTATE, code, fault, and "refused" if there was no connection. */
+    /**
+     * A line of the table: database, SQLSTATE, code, fault, and "refused" if there was no
+     * connection.
+     */
     private record Line(SQLException error, Fault fault, boolean isRefused) {
         static Line of(String text) {
             String[] words = text.split(" ");

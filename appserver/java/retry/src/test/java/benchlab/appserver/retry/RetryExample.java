@@ -41,8 +41,8 @@ final class RetryExample {
     }
 
     /**
-     * Changes the price that was read in this version. Throws StaleVersionException if it has
-     * changed since.
+     * Changes the price of an article that was read in version {@code version}. Throws
+     * StaleVersionException if the article has changed since.
      */
     void changePrice(int article, long version, long price) throws SQLException {
         Retry.call(

@@ -135,8 +135,8 @@ class RetryProxyTest {
     }
 
     /**
-     * Checks that a lost connection is an unknown outcome, because the work may have been
-     * committed.
+     * Checks that a lost connection is classified as an unknown outcome, because the work may have
+     * been committed.
      */
     @Test
     void aLostConnectionIsAnUnknownOutcome() {

@@ -34,7 +34,7 @@ class RetryTest {
     private final RetryMetrics metrics = new RetryMetrics();
     private final Policy policy = Policy.ofAttempts(4).metrics(metrics);
 
-    /** Fails with each of these exceptions in turn, and then returns the number of runs. */
+    /** Fails once with each of the given exceptions, and then returns the number of runs. */
     private static final class Failing implements Work<Integer, Exception> {
         private final Deque<Exception> failures;
         private int runs;

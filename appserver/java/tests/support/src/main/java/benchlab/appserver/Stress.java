@@ -48,8 +48,8 @@ public final class Stress {
 
     /**
      * Runs each task on its own thread, all starting from one barrier, and returns their results. A
-     * task counts as hung if it has not finished five minutes after all stress tests of its package
-     * should have.
+     * task counts as hung if it is still running five minutes after the time for all stress tests
+     * of its package has passed.
      */
     public static <T> List<T> together(List<Callable<T>> tasks) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(tasks.size());

@@ -13,7 +13,7 @@ import org.eclipse.microprofile.faulttolerance.Fallback;
 import org.eclipse.microprofile.faulttolerance.FallbackHandler;
 import org.jspecify.annotations.Nullable;
 
-/** The replacement of a failed call: a handler, or another method of the bean. */
+/** The replacement for a failed call: a handler, or another method of the bean. */
 final class FallbackCall {
 
     private final Class<? extends Throwable>[] applyOn;

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Applies {@code @Retry}, {@code @CircuitBreaker}, {@code @Bulkhead}, {@code @Timeout} and {@code
- * @Fallback} of MicroProfile Fault Tolerance 4.1 to the methods of CDI beans. Its artifact on the
- * class path enables it. Differences from the specification:
+ * @Fallback} of MicroProfile Fault Tolerance 4.1 to the methods of CDI beans. The interceptor is
+ * enabled if its artifact is on the class path. Differences from the specification:
  *
  * <ul>
  *   <li><b>Calls do not take effect twice.</b> {@code @Retry} does not repeat a call whose outcome

@@ -137,7 +137,10 @@ final class MethodGuard {
         return breaker == null ? inTime.run() : breaker.call(inTime);
     }
 
-    /** Runs work in a guard, and throws the exceptions of the specification. */
+    /**
+     * Runs work in a guard, and converts the exceptions of the guard to exceptions of MicroProfile
+     * Fault Tolerance.
+     */
     private static @Nullable Object translated(
             @Nullable Guard guard, Work<@Nullable Object, Exception> work) throws Exception {
         if (guard == null) {

@@ -44,7 +44,8 @@ class RetryContainer {
     /**
      * Returns the policy of a marked method.
      *
-     * @throws IllegalStateException if the application has no policy with this name
+     * @throws IllegalStateException if the application has no policy with the name in the
+     *     annotation
      */
     Policy policy(Method method, Class<?> target) {
         return policies.computeIfAbsent(new Mark(method, target), this::find);

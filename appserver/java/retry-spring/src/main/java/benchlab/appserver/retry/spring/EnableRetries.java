@@ -36,9 +36,9 @@ import org.springframework.context.annotation.Import;
  *   <li>A failed commit is rolled back: {@code rollbackOnCommitFailure} of the transaction managers
  *       is set. Otherwise Spring would commit the transaction that is still open, and the retry
  *       would take effect twice.
- *   <li>A transient error causes a rollback, even as a checked exception, after which Spring
- *       otherwise commits. A connection that is lost before the commit is known to have committed
- *       nothing.
+ *   <li>A transient error causes a rollback, even if it is a checked exception, after which Spring
+ *       would otherwise commit. A connection that is lost before the commit is known to have
+ *       committed nothing.
  *   <li>A call within an open transaction is rejected with an {@link IllegalStateException}, because
  *       only the code that began the transaction can retry it.
  *   <li>A marked method that is called within a retried call runs once. Its transient error prevents

@@ -27,7 +27,7 @@ public class Ledger {
         step.run();
     }
 
-    /** Adds to the account, unless a call with this key already did. */
+    /** Adds to the account, unless a call with the same key already did. */
     @Retried
     public void addOnce(String key, long amount) throws Exception {
         try (var connection = database.getConnection()) {

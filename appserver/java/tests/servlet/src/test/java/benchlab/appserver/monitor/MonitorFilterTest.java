@@ -27,8 +27,8 @@ class MonitorFilterTest {
     private static final String TOKEN = "0123456789abcdef";
 
     /**
-     * Creates a request for the metrics to port 9090. {@code headers} contains names and values in
-     * turn.
+     * Creates a request for the metrics to port 9090. In {@code headers}, each name is followed by
+     * its value.
      */
     private static HttpServletRequest request(String client, String... headers) {
         Map<String, String> fields = new LinkedHashMap<>();

@@ -11,8 +11,9 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * A program, not a test. Its argument is {@code with} or {@code without}; it exits at the end of
- * its input.
+ * A server for measurements of the filter's overhead: a program, not a test. The argument {@code
+ * with} or {@code without} selects whether the server uses the filter. The server exits at the end
+ * of its input.
  */
 final class OverheadServer {
 

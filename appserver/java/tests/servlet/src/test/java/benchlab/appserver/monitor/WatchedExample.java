@@ -22,7 +22,7 @@ final class WatchedExample {
         database = new MonitoredDataSource(pool, monitor);
     }
 
-    /** GET /articles/{id} */
+    /** Serves {@code GET /articles/{id}}. */
     final class Articles extends HttpServlet {
         private static final long serialVersionUID = 1;
 
