@@ -103,7 +103,7 @@ impl AuditObject {
         }
     }
 
-    /// Sets the value with this name, and replaces an earlier value.
+    /// Sets the value `name`, replacing any earlier value.
     pub fn set(&mut self, name: &'static str, value: Value) {
         self.values.insert(name, value);
     }

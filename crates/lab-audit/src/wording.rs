@@ -318,7 +318,7 @@ pub fn waiver_rule(rule: &str, rules: &[&str]) -> String {
     format!("the waiver of {}", unknown_rule(rule, rules))
 }
 
-/// States that an audit has no rule with this ID.
+/// States that an audit has no rule with the ID `rule`.
 pub fn unknown_rule(rule: &str, rules: &[&str]) -> String {
     let mut known: Vec<&str> = rules.to_vec();
     known.sort_unstable();
@@ -331,20 +331,19 @@ pub fn unknown_rule(rule: &str, rules: &[&str]) -> String {
 
 // Texts of findings that the rules do not provide
 
-/// Returns the reason why a rule does not apply to an object that has no value with this name.
+/// Explains that a rule does not apply to an object because the object has no value `name`.
 pub fn no_value(name: &str) -> String {
     format!("This object has no `{name}`.")
 }
 
 pub const RULE_NOT_APPLICABLE: &str = "The rule does not apply to this object.";
 
-/// Returns the reason why a rule does not apply to an object that does not meet this condition.
+/// Explains that a rule does not apply to an object because the object does not meet `condition`.
 pub fn only_where(condition: &str, actual: &str) -> String {
     format!("Applies only where `{condition}`; here the value is {actual}.")
 }
 
-/// Returns the reason why a rule whose condition compares values of different types cannot be
-/// checked.
+/// Explains that a rule cannot be checked because its condition compares values of different types.
 pub fn wrong_kind(condition: &str, name: &str, kind: &str) -> String {
     format!("The rule has `{condition}`, but `{name}` is a {kind}.")
 }
@@ -415,7 +414,7 @@ pub const NOTHING_TO_MOVE: &str = "no directory needs to move";
 pub const INPUT_FORMATS: &str = "expected a HAR file, a cookie jar of curl (cookies.txt), a \
     table or `Cookie:` line copied from a browser, or the JSON of a cookie editor";
 
-/// Formats the reason why an option or an input cannot be used.
+/// Explains why an option or an input cannot be used.
 pub fn unusable(option: &str, reason: &str) -> String {
     format!("{option}: {reason}")
 }
@@ -508,7 +507,7 @@ pub fn doubtful_lifetimes(doubt: ClockDoubt, cookies: usize) -> String {
     }
 }
 
-/// Returns the reason why the lifetime of a cookie is unknown.
+/// Explains why the lifetime of a cookie is unknown.
 pub fn doubtful_lifetime(doubt: ClockDoubt) -> &'static str {
     match doubt {
         ClockDoubt::NoZone => {
@@ -544,7 +543,7 @@ pub fn json_without_cookies() -> String {
     format!("JSON without cookies (name, value and domain); {INPUT_FORMATS}")
 }
 
-/// States that lines in a file are not cookies.
+/// States that a file contains lines that are not cookies.
 pub fn not_only_cookies() -> String {
     format!("unknown format; {INPUT_FORMATS}. Begin each field with `Cookie:` or `Set-Cookie:`")
 }

@@ -24,7 +24,7 @@ pub struct Bisection {
     pub steps: Vec<BisectionStep>,
 }
 
-/// The request of a bisection.
+/// The options with which the user started a bisection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BisectionRequest {
     /// The name of the measured command, such as the program's name.
@@ -83,7 +83,7 @@ pub struct BisectionCommit {
     pub subject: String,
 }
 
-/// A result of a bisection.
+/// A completed step of a bisection, with its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "kebab-case")]
 pub enum BisectionStep {
@@ -100,15 +100,15 @@ pub enum BisectionStep {
 /// The result of comparing both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EndsResult {
-    /// The number of analyzed blocks. Each measured both ends.
+    /// The number of analyzed blocks. Each block measured both ends.
     pub blocks: u32,
-    /// The decision about the ends, or [`Ends::Open`] if it needs more blocks.
+    /// The decision about the ends, or [`Ends::Open`] if the decision requires more blocks.
     pub judgment: Ends,
     /// The natural logarithm of the bad commit's value divided by the good commit's value.
     pub log_ratio: LogInterval,
 }
 
-/// The result of a probe.
+/// The result of a probe, which compares a commit with both ends of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeResult {
     /// The index of the measured commit before the range.
@@ -117,7 +117,7 @@ pub struct ProbeResult {
     pub high: usize,
     /// The index of the probed commit, which is between `low` and `high`.
     pub at: usize,
-    /// The number of analyzed blocks. Each measured `low`, `at` and `high`.
+    /// The number of analyzed blocks. Each block measured `low`, `at` and `high`.
     pub blocks: u32,
     /// The decisions about the half of the range before the commit and the half after it.
     pub judgment: Judgment,
@@ -165,7 +165,7 @@ pub struct ConfirmedRatio {
     pub level: f64,
 }
 
-/// The next measurement of a bisection.
+/// The measurement that a bisection needs next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NextMeasurement {
     /// Compare both ends.

@@ -19,19 +19,20 @@ const VERSION: u32 = 1;
 /// this size.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// A bisection's directory.
+/// The directory that stores a bisection.
 #[derive(Clone, Debug)]
 pub struct BisectionFile {
     folder: PathBuf,
 }
 
-/// The reason why a bisection cannot be read or written.
+/// An error in reading or writing a bisection.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The operating system returned an error.
     #[error("{0}: {1}")]
     Io(PathBuf, io::Error),
-    /// The file is not the state of a bisection. Contains the reason and the position.
+    /// The file is not the state of a bisection. Contains the file's path, and the reason with its
+    /// position in the file.
     #[error("{0} is not the state of a bisection: {1}")]
     Invalid(PathBuf, String),
 }
@@ -77,7 +78,7 @@ impl BisectionFile {
         })
     }
 
-    /// Returns the directory.
+    /// Returns the path of the directory.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -84,8 +84,8 @@ fn changes(bisection: &Bisection) -> Vec<Change<'_>> {
     found.collect()
 }
 
-/// Returns the commits that may have made the change of a range: all commits after `low`, up to and
-/// including `high`.
+/// Returns the commits that may have caused the change in a range: all commits after `low`, up to
+/// and including `high`.
 fn range(bisection: &Bisection, segment: Segment) -> &[BisectionCommit] {
     &bisection.commits[segment.low + 1..=segment.high]
 }

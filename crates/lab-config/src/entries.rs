@@ -333,7 +333,7 @@ pub struct Waiver {
     pub rule: Text,
     /// The audited object, such as sda. Without an object, the waiver applies to all objects.
     pub object: Option<Text>,
-    /// The reason why the findings are accepted.
+    /// The reason for accepting the findings.
     pub reason: Text,
     /// The last day on which the findings are accepted, such as 2027-03-31.
     pub until: Date,

@@ -23,7 +23,7 @@ pub use texts::{Condition, Date, GateMetric, Percent, Text, Time};
 use lab_plan::PlanError;
 use std::path::{Path, PathBuf};
 
-/// The name of the file.
+/// The name of the configuration file.
 pub const FILE: &str = "benchlab.toml";
 
 /// The maximum size of the file in bytes.

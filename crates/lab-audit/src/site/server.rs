@@ -130,7 +130,7 @@ pub struct Redirects {
 
 /// The input for describing a server.
 pub struct ServerContext<'a> {
-    /// The page's URL.
+    /// The URL of the page's response, after any redirects.
     pub url: &'a Url,
     /// The page's response.
     pub page: &'a PageResponse,
@@ -331,7 +331,8 @@ impl ServerContext<'_> {
         Value::Flag(tried.any(|address| supports_ajp(SocketAddr::new(address.ip(), self.ajp_port))))
     }
 
-    /// Sets the address families over which the name is reachable. The family that loaded the page is known to work.
+    /// Sets the address families over which the name is reachable. The family over which the page
+    /// was loaded is known to work.
     fn set_families(&self, addresses: &Result<Vec<SocketAddr>, String>, object: &mut AuditObject) {
         if !matches!(self.url.host(), Some(url::Host::Domain(_))) {
             return;
@@ -362,7 +363,7 @@ impl ServerContext<'_> {
     }
 }
 
-/// Returns the addresses of a family, limited to the number that a probe tries.
+/// Returns the first addresses of a family, at most [`MAX_ADDRESSES`].
 fn addresses_of(family: IpFamily, all: &[SocketAddr]) -> Vec<SocketAddr> {
     let in_family = all
         .iter()
@@ -370,7 +371,7 @@ fn addresses_of(family: IpFamily, all: &[SocketAddr]) -> Vec<SocketAddr> {
     in_family.copied().take(MAX_ADDRESSES).collect()
 }
 
-/// Checks whether any of the addresses accepts a connection before an exchange would time out.
+/// Checks whether any of the addresses accepts a connection within the timeout of an exchange.
 fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
     let loopback = addresses.iter().all(|address| address.ip().is_loopback());
     let deadline = Instant::now() + client::TIMEOUT;
@@ -411,7 +412,7 @@ pub fn describe_from_response(
     object
 }
 
-/// Returns the reason for the unknown values of a page whose response cannot be read.
+/// Explains that the values of a page are unknown because its response cannot be read.
 fn unreadable_text(reason: &str) -> String {
     format!("The page's response cannot be read: {reason}")
 }
@@ -452,8 +453,8 @@ fn set_response(url: &Url, page: &PageResponse, object: &mut AuditObject) {
     }
 }
 
-/// Sets the values that follow from the absence of a field to unknown: a 304 leaves out fields that
-/// the browser already has (RFC 9110, 15.4.5).
+/// Marks values as unknown if they were derived from a missing field. A 304 leaves out fields that
+/// the browser already has (RFC 9110, 15.4.5), so a missing field proves nothing.
 fn forget_missing_fields(object: &mut AuditObject) {
     const NAMES: [&str; 10] = [
         "csp",
@@ -565,7 +566,7 @@ fn set_security(page: &PageResponse, object: &mut AuditObject) {
     object.set("referrer_policy", word(&referrer));
 }
 
-/// Returns true if a Permissions-Policy restricts at least one feature to fewer sites than all.
+/// Returns true if a Permissions-Policy denies at least one feature to some sites.
 fn restricts_device(policy: &str) -> bool {
     let allowed = policy
         .split(',')
@@ -586,8 +587,9 @@ fn isolates_window(policy: &str) -> bool {
     ISOLATING.contains(&value) && !policy.contains(',')
 }
 
-/// Returns true if an X-Frame-Options protects the page. Browsers refuse contradictory values, and
-/// ignore unknown values (WHATWG, *HTML*, 7.7).
+/// Returns true if the values of X-Frame-Options, joined by commas, keep other sites from framing
+/// the page. If the values contradict each other, browsers do not show the page in a frame.
+/// Browsers ignore unknown values (WHATWG, *HTML*, 7.7).
 fn refuses_frames(options: &str) -> bool {
     let values = options
         .split(',')
@@ -607,8 +609,8 @@ fn limits_frames(policy: &str) -> bool {
     sources.is_some_and(|sources| !sources.iter().any(|source| open.contains(source)))
 }
 
-/// Returns true if a Referrer-Policy hides paths and queries from other sites. The last value that
-/// browsers know applies (W3C, *Referrer Policy*, 8.1).
+/// Returns true if a Referrer-Policy hides paths and queries from other sites. If there are
+/// multiple values, the last value that browsers support applies (W3C, *Referrer Policy*, 8.1).
 fn hides_url(policy: &str) -> bool {
     const HIDING: [&str; 6] = [
         "no-referrer",
@@ -637,7 +639,7 @@ fn policies(page: &PageResponse) -> Vec<String> {
     policies.map(str::to_ascii_lowercase).collect()
 }
 
-/// Returns the sources of the first of these directives that a policy contains.
+/// Returns the sources of the first directive in `names` that a policy contains.
 fn directive<'p>(policy: &'p str, names: &[&str]) -> Option<Vec<&'p str>> {
     let directives = policy.split(';').map(str::split_whitespace);
     let directives: Vec<(&str, Vec<&str>)> = directives
@@ -648,8 +650,8 @@ fn directive<'p>(policy: &'p str, names: &[&str]) -> Option<Vec<&'p str>> {
     found.map(|(_, sources)| sources.clone())
 }
 
-/// Sets the protection against malicious scripts by the page's policy and HTML. `html` is an error
-/// if the HTML cannot be read.
+/// Sets the values that show how the page's policy and HTML protect it against malicious scripts.
+/// `html` is an error if the HTML cannot be read.
 fn set_html(page: &PageResponse, html: &Result<Safety, String>, object: &mut AuditObject) {
     let unreadable =
         |reason: &String| Value::Unknown(format!("The page cannot be read: {reason}."));
@@ -704,7 +706,8 @@ fn script_policy(policies: &[String]) -> &'static str {
     }
 }
 
-/// Returns true if a list of sources allows no inline script, or only those with a nonce or a hash.
+/// Returns true if a list of sources allows no inline scripts, or only inline scripts with a nonce
+/// or a hash.
 fn refuses_inline(sources: &[&str]) -> bool {
     let is_strict = |source: &&str| {
         let prefixes = [

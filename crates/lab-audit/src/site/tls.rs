@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// The observations of a TLS connection.
+/// The values that a client observes in a TLS handshake.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TlsObservation {
     /// The version: `TLSv1.3` or `TLSv1.2`.
@@ -35,7 +35,7 @@ pub struct TlsClient {
     last: Arc<Mutex<Verdict>>,
 }
 
-/// A TLS connection.
+/// A TLS connection with a deadline for reads and writes.
 pub struct TlsStream {
     stream: StreamOwned<ClientConnection, Timed>,
     last: Arc<Mutex<Verdict>>,
@@ -204,8 +204,7 @@ impl Write for TlsStream {
     }
 }
 
-/// Verifies certificates with the system's certificate authorities. The inner error means that the
-/// system has no authorities.
+/// A verifier that uses the system's certificate authorities, or an error if the system has none.
 type Judge = Result<Arc<WebPkiServerVerifier>, String>;
 
 fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {

@@ -41,7 +41,7 @@ pub struct SiteOptions {
     pub ajp_port: u16,
 }
 
-/// The observations of a site.
+/// A page, its resources and its server, as observed during a visit or recorded in a HAR.
 #[derive(Default)]
 pub struct Site {
     pub(super) resources: Vec<Resource>,
@@ -50,7 +50,7 @@ pub struct Site {
     pub(super) set_before: Vec<(Url, Vec<String>)>,
     pub(super) others: Vec<String>,
     pub(super) notes: Vec<String>,
-    /// The reasons why some cookies could not be observed, one sentence each.
+    /// Sentences that explain why some cookies could not be observed.
     pub(super) gaps: Vec<String>,
     pub(super) cookies: CookieObservation,
     pub(super) requests: usize,
@@ -250,7 +250,7 @@ impl<'a> SiteVisit<'a> {
     }
 }
 
-/// Returns the status of a conditional request, or the reason why it failed.
+/// Returns the status of a conditional request, or an error if it failed.
 ///
 /// Returns `None` if the resource has no validator, or if its original status was not 200.
 fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, String>> {
@@ -303,7 +303,8 @@ pub fn audit(target: &Url, site: &Site, rules: &[Rule]) -> Audit {
     }
 }
 
-/// Adds the cookies that the site's responses set, and the reasons why some cookies could not be observed.
+/// Adds the cookies that the site's responses set, the site's notes, and explanations of why some
+/// cookies could not be observed.
 pub fn cookies(site: &Site, collector: &mut Collector) {
     add_cookies(site, collector);
     site.notes.iter().for_each(|note| collector.add_note(note));
@@ -373,7 +374,8 @@ fn resource_table(site: &Site) -> EvidenceTable {
     }
 }
 
-/// Converts a text to evidence. An empty text means that the server omitted it.
+/// Converts the value of a header field to evidence. An empty text means that the server did not
+/// send the field.
 fn word_or_nothing(text: &str) -> EvidenceValue {
     if text.is_empty() {
         EvidenceValue::Nothing
@@ -416,7 +418,7 @@ fn caching_table(site: &Site) -> EvidenceTable {
     }
 }
 
-/// Builds a table of the observations of the server.
+/// Builds a table of the values that were observed about the server.
 fn server_table(site: &Site) -> EvidenceTable {
     const SHOWN: [(&str, &str); 19] = [
         ("served_by", "the page was served by"),

@@ -8,15 +8,16 @@ use serde_json::Value as Json;
 const HAS_ERRORS: u64 = 1 << 6;
 /// The bit of smartctl's exit status for a failed self-test.
 const HAS_FAILED_SELF_TEST: u64 = 1 << 7;
-/// The value of a long self-test of an ATA, NVMe or SCSI disk.
+/// The code of a long self-test of an ATA, NVMe or SCSI disk.
 const LONG_TEST: u64 = 2;
-/// The value of a long self-test of a SCSI disk in the foreground.
+/// The code of a long self-test of a SCSI disk in the foreground.
 const LONG_FOREGROUND_TEST: u64 = 6;
 /// The maximum number of self-tests that a SCSI disk logs.
 const MAX_SCSI_TESTS: usize = 20;
 
 /// Returns the number of errors that the disk could not correct in its lifetime, according to the
-/// attribute, statistic or counter that shows the most. Multiple of them may count the same errors.
+/// attribute, statistic or counter that shows the most. The counts are not added up, because they
+/// may include the same errors.
 pub(super) fn uncorrected(json: &Json) -> Option<u64> {
     const NAMES: [&str; 6] = [
         "Reported_Uncorrect",
@@ -79,7 +80,7 @@ struct SelfTest {
     is_long: bool,
     passed: bool,
     failed: bool,
-    /// The result and the place of the failure in words.
+    /// The result and the location of the failure, in words.
     label: String,
 }
 

@@ -51,8 +51,8 @@ pub struct Smart {
     pub failed_self_test: Option<String>,
     /// True if the disk logged errors.
     pub logged_errors: Option<bool>,
-    /// The reasons that smartctl gives for data that it could not read, and the command that reads
-    /// the disks of a RAID controller.
+    /// An explanation of missing data: the reasons that smartctl gives or, for a volume of a RAID
+    /// controller, the command that reads the controller's disks.
     pub reason: Option<String>,
     /// The number of bytes written over the disk's lifetime.
     pub written: Option<f64>,
@@ -300,8 +300,8 @@ fn label(name: &str, attribute: &Json) -> String {
     status::printable(&format!("{id}{name}"))
 }
 
-/// Returns the sum of the raw values of the attributes with these names. Returns `None` if the disk
-/// has none of them.
+/// Returns the sum of the raw values of the attributes in `names`. Returns `None` if the disk has
+/// none of these attributes.
 fn total(json: &Json, names: &[&str]) -> Option<u64> {
     let counted = named_attributes(json).filter(|(name, _)| names.contains(name));
     counted

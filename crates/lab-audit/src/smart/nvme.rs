@@ -38,9 +38,9 @@ struct NvmeCommand {
 
 const _: () = assert!(size_of::<NvmeCommand>() == 72);
 
-/// Returns true if the field Critical Warning reports a failure: of the spare blocks, the reliability,
-/// the medium (read-only) or the backup of volatile memory. A high temperature (bit 1) is not a
-/// failure.
+/// Returns true if the field Critical Warning reports a failure. Failures are too few spare blocks,
+/// degraded reliability, a read-only medium, and a failed backup of volatile memory. A high
+/// temperature (bit 1) is not a failure.
 pub fn is_failing(critical_warning: u64) -> bool {
     critical_warning & 0b1_1101 != 0
 }
@@ -50,7 +50,8 @@ pub fn is_too_hot(critical_warning: u64) -> bool {
     critical_warning & 0b10 != 0
 }
 
-/// Returns the other warning of the field Critical Warning: data on the disk itself is not affected.
+/// Returns the warning of the field Critical Warning that is neither a failure nor about the
+/// temperature. It does not affect data on the disk itself.
 pub fn warnings(critical_warning: u64) -> Vec<String> {
     let is_unreliable = critical_warning & 0b10_0000 != 0;
     let warning = is_unreliable.then(|| "the persistent memory region is unreliable".to_owned());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The health status and the warnings in smartctl's JSON output, and the reason if there is nothing.
+//! The health status and the warnings in smartctl's JSON output, and an explanation if the output
+//! lacks them.
 
 use super::nvme;
 use serde_json::Value as Json;
@@ -41,8 +42,9 @@ pub(super) fn temperature(json: &Json) -> Option<i64> {
     current.or_else(|| log["temperature"].as_i64())
 }
 
-/// Returns the warnings that are not failures: attributes at their thresholds, or those of an NVMe
-/// or SCSI disk.
+/// Returns the warnings that are not failures. For an ATA disk, they are about attributes at their
+/// thresholds and about invalid checksums. NVMe and SCSI disks report warnings in their health
+/// status.
 ///
 /// Returns `None` if the disk does not report warnings.
 pub(super) fn warnings(json: &Json) -> Option<Vec<String>> {
@@ -100,14 +102,15 @@ fn sense_code(json: &Json) -> Option<u64> {
     json["smart_status"]["scsi"]["asc"].as_u64()
 }
 
-/// Returns true if the warning of a SCSI disk is about its temperature: the specified temperature,
-/// or the critical or operating limits (T10, SPC-5, annex F).
+/// Returns true if a SCSI disk warns about its temperature. The temperature then exceeds the
+/// specified temperature, or is outside the critical or operating limits (T10, SPC-5, annex F).
 fn is_scsi_temperature(json: &Json) -> bool {
     let qualifier = json["smart_status"]["scsi"]["ascq"].as_u64();
     sense_code(json) == Some(ASC_WARNING) && matches!(qualifier, Some(0x01 | 0x0a..=0x0d))
 }
 
-/// Lists the attributes that failed at this time, each with its value and threshold.
+/// Lists the attributes whose `when_failed` is `when`, each with its threshold and with the number
+/// in the field `value`.
 ///
 /// The comparison with the threshold needs no knowledge of the model.
 fn attributes_failed(json: &Json, when: &str, value: &str) -> Vec<String> {
@@ -126,7 +129,7 @@ fn attributes_failed(json: &Json, when: &str, value: &str) -> Vec<String> {
     failed.take(MAX_WARNINGS).map(label).collect()
 }
 
-/// Returns the reason why smartctl shows nothing about the disk's health.
+/// Explains why smartctl shows nothing about the disk's health.
 ///
 /// smartctl's messages include hints that are not about the missing data, so messages count only if
 /// there is no error and the disk supports SMART.
@@ -137,8 +140,8 @@ pub(super) fn no_data_reason(json: &Json, disk: &str) -> String {
     }
 }
 
-/// Returns the reasons that smartctl gives for data that is missing, although it shows other data,
-/// or the command for the disks of a RAID controller.
+/// Explains why smartctl shows some data but not all: returns the command for the disks of a RAID
+/// controller, or else smartctl's error messages.
 pub(super) fn partial_data_reason(json: &Json, disk: &str) -> Option<String> {
     let said = || {
         let errors = messages(json, |severity| severity != Some("information"))?;
@@ -147,8 +150,8 @@ pub(super) fn partial_data_reason(json: &Json, disk: &str) -> Option<String> {
     raid_advice(json, disk).or_else(said)
 }
 
-/// Returns the command that reads the disks of a RAID controller, if the disk is a volume of one
-/// (smartctl(8), `--device`).
+/// Returns the command that reads the disks of a RAID controller, if the disk is a volume of such a
+/// controller (smartctl(8), `--device`).
 pub(super) fn raid_advice(json: &Json, disk: &str) -> Option<String> {
     const OPTIONS: [(&str, &str); 18] = [
         ("PERC", "megaraid,N"),

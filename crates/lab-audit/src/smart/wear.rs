@@ -12,10 +12,11 @@ use serde_json::Value as Json;
 enum WearKind {
     /// The percentage of the life that is left or used.
     Life,
-    /// Intel's indicator. It can stay at 100 in models of others that also report their life.
+    /// Intel's indicator. It can stay at 100 in models of other manufacturers that also report
+    /// [`WearKind::Life`].
     MediaWearout,
-    /// Samsung's count of erase cycles. It can stay at 100 forever (177 in Silicon Motion's
-    /// controllers).
+    /// Samsung's count of erase cycles. It can stay at 100 forever, for example attribute 177 of
+    /// Silicon Motion's controllers.
     WearLeveling,
 }
 
@@ -83,8 +84,8 @@ impl WearReading {
 /// Returns the used fraction of an SSD's life, from the most explicit kind of attribute. If multiple
 /// attributes of a kind disagree, the worst counts.
 ///
-/// If the attribute of the life is ambiguous, no other kind replaces it, because the others can stay
-/// at 100.
+/// If a [`WearKind::Life`] attribute is ambiguous, attributes of other kinds do not replace it,
+/// because they can stay at 100.
 pub(super) fn used_fraction(json: &Json) -> Option<f64> {
     let readings = readings(json);
     let has_life = readings.iter().any(|r| r.kind == WearKind::Life);

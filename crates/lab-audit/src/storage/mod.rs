@@ -22,7 +22,7 @@ const FLASH_NS: f64 = 40e3;
 /// The duration of half a rotation at 15,000 rpm, in ns.
 const PLATTER_NS: f64 = 2e6;
 
-/// The class of the measurements of disks.
+/// The class of objects that contain the measurements of one disk each.
 pub const STORAGE: Class = Class {
     name: "storage",
     none: "No disk was measured; use --measure.",

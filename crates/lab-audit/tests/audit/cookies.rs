@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests cookies from files: bytes and owners, each rule in a good and a bad case, and malicious files.
+//! Tests the audit of cookies from files: their bytes and owners, each rule with a good and a bad
+//! case, and malicious files.
 
 use lab_audit::cookies::cookie::{Cookie, CookieRequest, RequestKind};
 use lab_audit::cookies::input::{Collector, CookieObservation};
@@ -167,7 +168,8 @@ fn cookies_with_one_name_have_separate_rows() {
     );
 }
 
-/// The `Cookie` field of this page has 583 bytes, of which 448 were reported as Google Analytics.
+/// The cookies of Google Analytics and Quantcast have 428 bytes together. The separators between
+/// cookies and the cookies of Quantcast must not be attributed to Google Analytics.
 #[test]
 fn separators_and_quantcast_are_not_google_analytics() {
     let google_by_name: [(&str, usize); 11] = [
@@ -276,7 +278,7 @@ fn jars_tables_and_lines_are_read() {
     assert_eq!(bytes, [3, 4]);
 }
 
-/// Returns a rule, a state, and a HAR in which the rule finds that state.
+/// Returns test cases: a rule, a state, and a HAR in which the rule finds that state.
 fn cases() -> Vec<(&'static str, State, String)> {
     let page = "https://a.example/";
     let set = |line: &str| {
@@ -471,7 +473,7 @@ fn every_rule_has_a_good_and_a_bad_site() {
     }
 }
 
-/// Returns the observation of a rule about a HAR, and the first line of the rule's fix.
+/// Returns the text of a rule's finding about a HAR, and the first line of the rule's fix.
 fn seen_and_fix(text: &str, rule: &str) -> (String, String) {
     let audit = audit_of(&observe(text));
     let finding = audit.findings.into_iter().find(|f| f.rule == rule);
@@ -513,7 +515,8 @@ fn set(field: &str) -> Cookie {
     cookies.into_iter().next().expect("a cookie")
 }
 
-/// Max-Age has digits only (RFC 6265, 5.2.2), and Expires any year from 1601 (RFC 6265, 5.1.1).
+/// Max-Age consists of digits (RFC 6265, 5.2.2). Expires may have any year from 1601 (RFC 6265,
+/// 5.1.1).
 #[test]
 fn lifetimes_are_read_as_browsers_read_them() {
     // The end of the year 9999, which .NET sends for "never": `date -ud '9999-12-31 23:59:59' +%s`.
@@ -698,7 +701,8 @@ fn names_sent(observation: &CookieObservation) -> Vec<Vec<&str>> {
     observation.requests.iter().map(names).collect()
 }
 
-/// Tests how domains and paths match (RFC 6265, 5.1.3 and 5.1.4), and `Secure`.
+/// Tests when a cookie matches a domain and a path (RFC 6265, 5.1.3 and 5.1.4), and the effect of
+/// `Secure`.
 #[test]
 fn each_request_carries_the_cookies_of_its_domain_path_and_scheme() {
     let mut collector = Collector::new().expect("random numbers");
@@ -916,8 +920,8 @@ fn binary_input_is_not_a_table() {
     }
 }
 
-/// The cost of the first request of a connection does not depend on earlier requests of other
-/// kinds.
+/// The cost of the first API call on a connection does not depend on an earlier request for a page,
+/// and vice versa.
 #[test]
 fn http2_costs_count_each_kind_as_the_first_request() {
     let cookie = "sid=0123456789; theme=dark";
@@ -992,14 +996,15 @@ fn blanks_around_names_and_values_are_removed() {
     );
 }
 
-/// Builds a HAR with one response at a time that sets one cookie.
+/// Builds a HAR with one response, recorded at `time`, that sets one cookie.
 fn har_at(time: &Value, set: &str) -> String {
     let entry = json!({"startedDateTime": time, "request": {"url": "https://a.example/"},
         "response": {"headers": [{"name": "Set-Cookie", "value": set}]}});
     json!({"log": {"entries": [entry]}}).to_string()
 }
 
-/// No cookie is deleted by a clock that was assumed, and no lifetime by such a clock is judged.
+/// If the time of the recording is uncertain, a lifetime that depends on it is unknown, and a
+/// cookie that may have expired does not count as deleted.
 #[test]
 fn lifetimes_by_an_uncertain_clock_are_unknown() {
     let sid =
@@ -1059,7 +1064,8 @@ fn lifetimes_by_an_uncertain_clock_are_unknown() {
     }
 }
 
-/// Names, values and paths of cookies in a HAR with fields and a list.
+/// Returns the name, value length and path of each cookie in a HAR whose response has header fields
+/// and a list of cookies. Also returns the number of skipped cookies.
 fn listed(fields: Value, list: Value) -> (Vec<(String, usize, String)>, usize) {
     let entry = json!({"startedDateTime": "2025-03-01T10:00:00Z", "request": {"url": "https://a.example/"},
         "response": {"headers": fields, "cookies": list}});
@@ -1158,7 +1164,7 @@ fn expiries_in_a_list_are_read_or_unknown() {
     assert_eq!(attributes.same_site(), Some("None"));
 }
 
-/// The site is that of the page, not of an extension or of a `data:` URL.
+/// The audited site is the site of the page, not of a browser extension or a `data:` URL.
 #[test]
 fn the_site_of_a_har_is_that_of_its_page() {
     let site = |urls: &[(&str, &str)]| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests the audit of a site in a HAR: which entries are files, and which figures the file supports.
+//! Tests the audit of a site in a HAR: which entries are files, and which values the HAR provides.
 
 use lab_audit::site;
 use lab_model::audit::{Audit, AuditFinding, EvidenceValue, State};
@@ -68,7 +68,8 @@ fn number(audit: &Audit, resource: &str, column: &str) -> Option<f64> {
     }
 }
 
-/// 304: RFC 9110, 15.4.5. 404 and 410 mean that there is no file; 401 and 403 do not.
+/// A status of 404 or 410 means that the file does not exist, unlike 401 and 403. A 304 means that
+/// the browser already has the file (RFC 9110, 15.4.5).
 #[test]
 fn the_files_of_a_har_exist_unless_their_status_says_otherwise() {
     let get = |name: &str, status: i32| {
@@ -181,8 +182,9 @@ fn a_page_from_the_cache_is_judged_by_the_fields_that_it_has() {
     assert_eq!(state(&audit, "resource-cache", "/"), Some(State::Unknown));
 }
 
-/// Sizes of a HAR (HAR 1.2, `response` and `content`): `size` is decoded, `bodySize` is sent, and -1
-/// is unknown. `_transferSize` is Chrome's size of head and body.
+/// A HAR contains multiple sizes of a body (HAR 1.2, `response` and `content`): `size` is the
+/// decoded size, and `bodySize` is the transferred size. -1 means unknown. Chrome adds
+/// `_transferSize`, the size of the head and the body.
 #[test]
 fn bytes_are_counted_as_sent() {
     let br = [("Content-Type", "text/css"), ("Content-Encoding", "br")];
@@ -318,7 +320,7 @@ fn an_empty_response_needs_no_media_type() {
     assert_eq!(state(&audit, "resource-type", "/a"), expected);
 }
 
-/// Chrome names the reason why it gave up in the middle of a file.
+/// Chrome records why it received only a part of a file.
 #[test]
 fn a_file_that_the_browser_did_not_get_whole_is_incomplete() {
     let error = "net::ERR_CONTENT_LENGTH_MISMATCH";
@@ -356,7 +358,7 @@ fn redirect(url: &str, second: f64, to: &str) -> Value {
     entry
 }
 
-/// Returns the audited URL and the findings of a HAR with these entries and pages.
+/// Builds a HAR with the given entries and pages. Returns the audited URL and the audit.
 fn audit_pages(entries: &[Value], pages: Value) -> (String, Audit) {
     let har = json!({"log": {"pages": pages, "entries": entries}}).to_string();
     let (url, site) = site::of_har(&har).expect("a site");
@@ -390,7 +392,7 @@ fn the_order_of_entries_in_the_file_does_not_matter() {
     assert_eq!(audit_pages(&without_times, json!([])).0, PAGE);
 }
 
-/// Requests of other tabs, iframes and preloads can lie between a redirect and its target.
+/// Requests of other tabs, iframes and preloads can be listed between a redirect and its target.
 #[test]
 fn the_target_of_a_redirect_is_found_by_its_url() {
     let first = redirect("http://a.example/", 0.1, "https://a.example/#top");
@@ -578,7 +580,7 @@ fn fields_that_a_har_lacks_are_unknown() {
     );
 }
 
-/// `JSON.stringify` writes half of a broken pair as an escape.
+/// `JSON.stringify` writes an unpaired surrogate as an escape sequence.
 #[test]
 fn broken_characters_do_not_hide_a_file() {
     let text = har(&[page()]).replace("\"page\"", r#""a\ud83d""#);

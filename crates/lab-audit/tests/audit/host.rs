@@ -15,7 +15,8 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A rule, an object, the expected state, and the file with the content that causes this state.
+/// Test cases: a rule, an object, the expected state, and a file with the content that causes the
+/// state.
 const CHANGED: &[(&str, &str, State, &str, &str)] = &[
     (
         "disk-scheduler",
@@ -682,7 +683,8 @@ fn a_missing_file_is_not_bad() {
     }
 }
 
-/// Returns the finding about a disk of a well-configured machine, with this output of smartctl.
+/// Returns the finding about a disk of a well-configured machine for which smartctl printed the
+/// text `smartctl`.
 fn disk_finding(rule: &str, disk: &str, smartctl: &str) -> AuditFinding {
     let folder = good();
     write(folder.path(), &format!("smartctl-{disk}.json"), smartctl);
@@ -793,7 +795,7 @@ fn a_disk_that_could_not_read_data_is_not_good() {
     }
 }
 
-/// A value that cannot be read has the reason that smartctl gives, or names the attribute.
+/// A finding about an unknown value contains smartctl's explanation or the name of the attribute.
 #[test]
 fn an_unknown_value_of_a_disk_says_why() {
     let ssd = |attribute: &str, more: &str| {
@@ -1049,7 +1051,8 @@ fn each_audit_takes_the_rules_of_its_classes() {
     assert_eq!(of_sites, ["a-cookie", "a-resource", "cookie-hosts"]);
 }
 
-/// Tests a copy made with tar, in which files of /proc are empty and disks are links.
+/// Tests the audit of a directory tree that was copied with tar, in which files of /proc are empty
+/// and disks are links.
 #[test]
 fn a_copy_without_content_says_so() {
     let folder = good();
@@ -1067,7 +1070,7 @@ fn a_copy_without_content_says_so() {
     assert!(!clock.seen.contains("unknown"), "{}", clock.seen);
 }
 
-/// A rule that does not apply names the condition that fails.
+/// The finding of a rule that does not apply contains the condition that is not met.
 #[test]
 fn a_rule_that_does_not_apply_says_why() {
     let audit = audit(good().path());

@@ -207,8 +207,8 @@ fn a_black_hole_for_large_packets_is_found() {
     }
 }
 
-/// Creates a path with a router whose second link supports 1,400 bytes. The router reports this
-/// limit.
+/// Creates a path with a router whose second link supports packets of up to 1,400 bytes. The router
+/// reports this limit.
 fn behind_router() -> Result<(NetObservation, [Namespace; 3]), String> {
     let spaces = [Namespace::new()?, Namespace::new()?, Namespace::new()?];
     let [client, router, server] = &spaces;

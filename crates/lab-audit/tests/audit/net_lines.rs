@@ -30,7 +30,8 @@ fn is_default_echo(packet: &[u8]) -> bool {
     }
 }
 
-/// Delays packets of one family by 3 ms, and drops one in `every` of its echo requests.
+/// Observes a link that delays the packets of the family `slow` by 3 ms and drops one in `every` of
+/// the family's echo requests.
 fn slower(slow: IpFamily, every: usize) -> Result<NetObservation, String> {
     let [client, server] = [Namespace::new()?, Namespace::new()?];
     let mut echoes = 0;

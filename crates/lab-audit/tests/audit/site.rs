@@ -428,7 +428,7 @@ fn a_file_that_ends_early_is_incomplete() {
     assert_eq!(bad(&report), ["resource-complete"]);
 }
 
-/// Each status gets a text that fits it.
+/// The finding about a missing file explains the response's status.
 #[test]
 fn a_status_without_a_file_is_explained() {
     let empty = "Content-Length: 0\r\n\r\n";
@@ -1079,7 +1079,7 @@ fn security_fields_are_judged_by_their_values() {
     }
 }
 
-/// The encoding of a page is that of its byte order mark or its media type.
+/// The byte order mark or the media type determines the encoding of a page.
 #[test]
 fn a_page_in_utf_16_or_with_a_type_in_capitals_is_read() {
     const HTML: &str = "<script src=\"https://b.invalid/j.js\"></script>";

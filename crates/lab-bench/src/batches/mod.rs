@@ -61,7 +61,7 @@ const CHEAP_NS: u64 = 20_000_000;
 /// The outcome for each number of operations.
 type Outcomes = Vec<(u64, Checked)>;
 
-/// The subjects of a run.
+/// The workload of a run whose subjects run batches.
 pub struct BatchWorkload<'a> {
     plan: &'a Plan,
     starting: BatchStart<'a>,
@@ -446,8 +446,8 @@ impl<'a> BatchWorkload<'a> {
         min.min(max)..=all.min(max)
     }
 
-    /// Returns the number of warm-up batches that a fresh process needs. This number is necessary
-    /// for a pilot whose process was already warm from other points.
+    /// Returns the number of warm-up batches that a fresh process needs. A pilot whose process was
+    /// already warm from other points does not show this number.
     ///
     /// The number is the longest warm-up of the subject's pilots in fresh processes, preferably for
     /// the same case.
@@ -535,7 +535,8 @@ impl<'a> BatchWorkload<'a> {
     }
 }
 
-/// Shuts down a pilot's process, or freezes it for reuse by the next pilot, which may take `max_time`.
+/// Shuts down a pilot's process, or freezes it for reuse by the next pilot. `max_time` is the
+/// maximum duration of that pilot.
 fn end_or_keep(
     mut process: SubjectProcess,
     max_time: Option<Duration>,

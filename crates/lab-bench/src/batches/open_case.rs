@@ -18,7 +18,7 @@ use std::time::Duration;
 /// operations after it wakes, and these operations are not recorded.
 pub const LEAD_IN: u64 = 10;
 
-/// A subject with an open case.
+/// A point that a subject has opened, with its target and the state of the checks of its work.
 pub struct OpenCase {
     point: PointId,
     /// The visit of the subject's process to the point, for the fixtures. This field comes first,
@@ -215,8 +215,8 @@ impl OpenCase {
         self.database.as_ref().map_or(0, VisitTarget::round_trips)
     }
 
-    /// Returns the metrics that the subject does not report for the last measured batch: the
-    /// effects of calls that may fail, and the observations of fixtures.
+    /// Returns the metrics of the last measured batch that benchlab determines itself: the effects
+    /// of calls that may fail, and the values that fixtures reported.
     pub fn lab_metrics(&self) -> Vec<f64> {
         let effects = self.effects.iter().flat_map(|effects| effects.counts());
         effects.chain(self.observed.iter().copied()).collect()

@@ -90,8 +90,8 @@ pub fn is_repeated(earlier: &Pilot, max_time: Option<Duration>) -> bool {
         && max_time.is_none_or(|max_time| max_time > took * MIN_REPEAT_FACTOR)
 }
 
-/// Returns true if the next pilots reuse a process because starting another one takes too long:
-/// more than a quarter of `max_time`, the time that each of these pilots may take.
+/// Returns true if starting a process takes more than a quarter of `max_time`, the maximum duration
+/// of each pilot. In this case, the next pilots reuse the process.
 pub fn keeps_process(startup_ns: u64, max_time: Option<Duration>) -> bool {
     max_time
         .is_some_and(|max_time| Duration::from_nanos(startup_ns) > max_time / (2 * MAX_FRACTIONS))
@@ -292,8 +292,9 @@ impl ThreadTimes {
         self.all == 0 || self.helpers as f64 > BUSY_HELPERS * self.all as f64
     }
 
-    /// Returns true if the helper threads were busy in the second half of these readings, or in a
-    /// longer part if the process got less than [`MIN_JUDGED_NS`] of CPU time in it.
+    /// Returns true if the helper threads were busy in the second half of `readings`. If the
+    /// process got less than [`MIN_JUDGED_NS`] of CPU time in that half, earlier readings are
+    /// included.
     fn had_busy_helpers(readings: &[ThreadTimes]) -> bool {
         let (Some(first), Some(now)) = (readings.first(), readings.last()) else {
             return false;

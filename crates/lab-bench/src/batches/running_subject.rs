@@ -29,7 +29,7 @@ pub struct BatchStart<'a> {
 }
 
 impl BatchStart<'_> {
-    /// Starts a subject and pins its working thread to this core.
+    /// Starts a subject and pins its working thread to `core`.
     pub fn process(
         &self,
         subject: SubjectId,

@@ -23,7 +23,8 @@ const NO_CLUSTER: (&str, &str) = (
     "create_main_cluster = false\n",
 );
 
-/// Installs the packages of these toolchains. Requires root or sudo. The output goes to benchlab's standard error.
+/// Installs the Debian packages of `toolchains`. Requires root or sudo. The output goes to
+/// benchlab's standard error.
 pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
     let packages: BTreeSet<&str> = toolchains
         .iter()

@@ -4,7 +4,7 @@
 use super::worktree::{Commit, GitFault, WorktreeError, git, repository, resolve, run_git};
 use std::path::Path;
 
-/// The reason why the base of a change is unknown.
+/// An error that leaves the base of a change unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum BaseError {
     /// Git failed.

@@ -71,7 +71,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Returns the toolchains that these subjects lack. A subject that is already built needs no toolchain.
+    /// Returns the missing toolchains and services that `subjects` need and that Debian packages
+    /// provide. A subject that is already built needs only services.
     pub fn lacking(&self, subjects: &[&Subject]) -> Vec<&'a Toolchain> {
         let mut missing: Vec<&Toolchain> = Vec::new();
         for subject in subjects {
@@ -81,7 +82,7 @@ impl<'a> Builder<'a> {
         missing
     }
 
-    /// Returns the number of builds that are necessary to prepare these subjects.
+    /// Returns the number of builds that are necessary to prepare `subjects`.
     pub fn builds(&self, subjects: &[&Subject]) -> usize {
         let stale = subjects.iter().filter(|s| {
             let has_build = !s.recipe.build.is_empty();

@@ -38,7 +38,7 @@ pub struct Worktrees {
     scratch: Scratch,
 }
 
-/// A revision and its location.
+/// A revision, its commit and its directories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
     /// The user's name for the revision, such as `HEAD~1`. `.` is the current working tree.
@@ -62,7 +62,7 @@ pub struct Commit {
     pub subject: String,
 }
 
-/// The reason why worktrees could not be created. In this case, no worktree remains.
+/// An error that prevented the creation of worktrees. After such an error, no worktree remains.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
     /// git is not installed.
@@ -91,7 +91,7 @@ pub enum WorktreeError {
     /// git cannot check out the revision. Contains the revision and git's error message.
     #[error("git cannot check out revision `{0}`: {1}")]
     Refused(String, String),
-    /// A commit is required.
+    /// A commit is required, but the revision is the working tree.
     #[error("`{0}` is the working tree: specify a commit, such as HEAD")]
     NotACommit(String),
     /// A range has no commits.
@@ -389,7 +389,7 @@ fn name(index: usize, count: usize) -> String {
     digits.map(letter).collect()
 }
 
-/// The reason why git produced no output.
+/// The cause of a failed git command.
 pub(super) enum GitFault {
     /// git failed with this message.
     Refused(String),
@@ -398,7 +398,7 @@ pub(super) enum GitFault {
 }
 
 /// Creates a git command for a directory. The command ignores repositories that are set in
-/// environment variables, and runs no programs that the repository configures.
+/// environment variables, and runs neither the repository's hooks nor its file system monitor.
 ///
 /// Git sets such variables for hooks (githooks(5), `git rev-parse --local-env-vars`).
 pub(super) fn git(folder: &Path) -> Command {

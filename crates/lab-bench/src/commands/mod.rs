@@ -49,7 +49,7 @@ const LAST_LINES: usize = 10;
 /// The maximum number of bytes read from the end of a failed command's standard error.
 const LAST_BYTES: usize = 4096;
 
-/// The commands of a run.
+/// The workload of a run that measures commands.
 pub struct CommandWorkload<'a> {
     plan: &'a Plan,
     options: &'a Commands,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compares the standard output of commands with the baseline's.
+//! Compares the standard output of commands with the standard output of the baseline.
 
 use crate::subject::fault::{Fault, SubjectResult};
 use lab_model::PointId;

@@ -38,7 +38,8 @@ pub fn explain(program: &str, folder: &Path, error: &io::Error) -> String {
     }
 }
 
-/// Finds the file that the system tried to start: a path, or the first file of this name in `PATH`.
+/// Finds the file that the system tried to start: `program` itself if it is a path, or else the
+/// first file with this name in `PATH`.
 fn find(program: &str, folder: &Path) -> Option<PathBuf> {
     if program.contains('/') {
         return Some(folder.join(program)).filter(|file| file.exists());

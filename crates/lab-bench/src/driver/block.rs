@@ -63,7 +63,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         }
     }
 
-    /// Abandons the block as soon as it is too disturbed to count.
+    /// Makes [`BlockRun::measure`] abandon the block as soon as it is too disturbed to count.
     ///
     /// `typical_ns` is the usual duration of a block, in ns.
     pub fn watching(self, host: &'a dyn HostWatch, typical_ns: u64) -> BlockRun<'a, 'b> {

@@ -52,7 +52,8 @@ pub enum Progress<'a> {
     Note(&'a str),
     /// A disturbed block will be measured again.
     Disturbed(u32),
-    /// A server was lost for this reason and has been restarted. The interrupted work will be repeated.
+    /// A lost server has been restarted, and the interrupted work will be repeated. Contains the
+    /// reason for the loss.
     Restored(String),
     /// A block is complete. Contains the run so far, without slices, and the duration of the block.
     Complete(&'a Run, Duration),
@@ -159,7 +160,7 @@ impl<'a> RunContext<'a> {
     }
 }
 
-/// The result of a turn.
+/// The results of a turn that the run file stores, one variant for each kind of measurement.
 #[derive(Clone, Debug)]
 pub enum TurnRecord {
     /// The result of a batch, for a subject that implements the protocol.
@@ -168,7 +169,7 @@ pub enum TurnRecord {
         sample: Sample,
         /// The number of units that the operations produced.
         units: u64,
-        /// A hash of all values.
+        /// A hash of all values that the operations produced.
         check: u64,
         /// The latency of each operation, if multiple operations run concurrently.
         latencies: Option<Latencies>,
@@ -199,13 +200,13 @@ pub enum TurnRecord {
 pub struct BlockContext<'a> {
     /// The run file.
     pub run: &'a RunWriter,
-    /// The block in the file.
+    /// The writer of the block's records in the run file.
     pub writer: &'a BlockWriter<'a>,
     /// The block in memory, to which the samples are added.
     pub block: &'a mut Block,
     /// The subjects that still take part.
     pub participants: &'a mut Participants,
-    /// Failures of this block.
+    /// The failures of the block so far.
     pub failures: &'a mut Vec<Failure>,
     /// The callback that receives every step.
     pub progress: &'a mut dyn FnMut(Progress),

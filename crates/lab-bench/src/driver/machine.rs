@@ -6,7 +6,7 @@ use lab_host::{CpuClock, Gauge, procfs};
 use lab_model::Disturbance;
 use nix::unistd::Pid;
 
-/// A machine, or a test double.
+/// The machine that runs a session. Tests use a simulated machine.
 pub trait Machine {
     /// Returns the monotonic clock's time in ns.
     fn now_ns(&self) -> u64;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The subjects that still take part, by point.
+//! Keeps track of the subjects that still take part, by point.
 
 use lab_model::{Failure, Plan, PointId, SubjectId};
 use std::collections::HashSet;
 
-/// The subjects that do not take part, either because of the plan or because they failed.
+/// The subjects that still take part. Stores only the excluded subjects: subjects that do not take
+/// part according to the plan, and subjects that failed.
 ///
 /// A subject that failed at a point is not tried again at that point in the same run.
 #[derive(Default)]

@@ -15,7 +15,7 @@ const OVERRUN: u64 = 4;
 /// The minimum number of process sets for a confidence interval.
 const MIN_SETS: usize = 2;
 
-/// The reason why a run failed. All measurements so far are in the run file.
+/// An error that ended a run. All measurements so far are in the run file.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// The run file cannot be written.

@@ -113,7 +113,7 @@ pub trait Workload {
         false
     }
 
-    /// Returns true if a subject has turns at a point in this block.
+    /// Returns true if a subject has turns at a point in the current block.
     fn has_turns(&self, _subject: SubjectId, _point: PointId) -> bool {
         true
     }
@@ -216,7 +216,7 @@ pub enum Opening {
     Point,
 }
 
-/// A subject's turn.
+/// A turn: one measurement of a subject at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The subject whose turn it is.
@@ -229,7 +229,7 @@ pub struct Turn {
     pub turn: u32,
 }
 
-/// The result of a turn.
+/// The outcome of a turn: its record, and whether other processes disturbed it.
 #[derive(Clone, Debug)]
 pub struct TurnResult {
     /// The record to store, or `None` if it is already stored.
@@ -248,7 +248,7 @@ impl From<TurnRecord> for TurnResult {
     }
 }
 
-/// The reason why a step was not completed.
+/// The reason for not completing a step.
 #[derive(Debug)]
 pub enum StepError {
     /// The subject is at fault.

@@ -95,8 +95,8 @@ pub(super) fn usage_between(cpu_ns: u64, before: &ProcessUsage, after: &ProcessU
 
 /// Adds results to the counts of a subject.
 pub(super) trait Adding {
-    /// Records the reason why a quantity could not be counted. Returns errors of other kinds, such
-    /// as an interruption.
+    /// If `outcome` is a fault because `quantity` could not be counted, records the reason. Returns
+    /// any other fault, such as an interruption.
     fn note_missing(&mut self, quantity: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
 
     /// Adds values of metrics. Each row contains the values from one pair of batches, in the order

@@ -223,8 +223,8 @@ impl<'a> Explainer<'a> {
         Ok(batches)
     }
 
-    /// Counts the system calls of the same batches under strace, and of a batch with a single
-    /// operation.
+    /// Counts the system calls of batches under strace. The batches have the same sizes as without
+    /// a tracer, and one further batch has a single operation.
     fn count_calls(
         &self,
         counted: &mut Counted,

@@ -22,7 +22,7 @@ const MAX_LINE: u64 = 1 << 20;
 /// The maximum number of messages stored per batch.
 const KEPT_MESSAGES: usize = 64;
 
-/// The reason why a trace is unusable.
+/// An error that makes a trace unusable.
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// Reading failed.
@@ -190,7 +190,7 @@ impl TraceReader<'_> {
         Ok(rest)
     }
 
-    /// Counts the entry of a call.
+    /// Counts a call at its start.
     fn enter(&mut self, call: &str) -> Result<(), &'static str> {
         let (name, arguments) = split(call)?;
         if !self.ignores_batches

@@ -81,7 +81,7 @@ impl MountedDirectory {
         directories
     }
 
-    /// Returns true if the directory is in memory.
+    /// Returns true if the files in the directory are stored in memory rather than on a disk.
     pub fn is_in_memory(&self) -> bool {
         ["tmpfs", "ramfs"].contains(&&*self.filesystem)
     }
@@ -116,8 +116,8 @@ impl Mount {
     }
 }
 
-/// Parses the mounts in `/proc/self/mountinfo` (proc(5)): `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3
-/// /dev/root rw`.
+/// Parses the mounts in `/proc/self/mountinfo` (proc(5)). An example of a line is `36 35 98:0 /mnt1
+/// /mnt2 rw,noatime master:1 - ext3 /dev/root rw`.
 fn mounts(text: &str) -> Vec<Mount> {
     let mount = |line: &str| {
         let (before, after) = line.split_once(" - ")?;

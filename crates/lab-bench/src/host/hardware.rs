@@ -53,7 +53,8 @@ pub struct HardwareCounters {
 }
 
 impl HardwareCounters {
-    /// Starts counting. Returns an error if the machine has no such counters or this user may not read them.
+    /// Starts counting. Returns an error if the machine has no such counters or the current user
+    /// may not read them.
     pub fn open(process: Pid) -> io::Result<HardwareCounters> {
         HardwareCounters::of_events(process, &EVENTS)
     }
@@ -100,7 +101,7 @@ impl HardwareCounters {
     }
 }
 
-/// Returns the reason why there are no hardware counters, or `None` if they are available.
+/// Explains why hardware counters are unavailable. Returns `None` if they are available.
 pub fn unavailable() -> Option<String> {
     let error = HardwareCounters::open(Pid::this()).err()?;
     Some(match error.raw_os_error() {

@@ -17,7 +17,8 @@ const ONE_REQUEST_NS: u64 = 500_000_000;
 /// The exit status that shells report: 128 + SIGINT.
 const INTERRUPTED: i32 = 130;
 
-/// The time of the first request to stop in ns, or 0 before any request.
+/// The time of the first request to stop, in ns of the monotonic clock. 0 means that there was no
+/// request.
 static REQUESTED: AtomicU64 = AtomicU64::new(0);
 
 /// An event that becomes readable once benchlab has been asked to stop.
@@ -37,9 +38,9 @@ pub fn watch() -> io::Result<()> {
     Ok(())
 }
 
-/// Makes [`request`] end the waits of other threads. Signals keep their effect.
+/// Makes [`request`] end the waits of other threads. Does not change how signals are handled.
 ///
-/// Returns false if this was called before.
+/// Returns false if this function was called before.
 pub fn accept_requests() -> io::Result<bool> {
     let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
     Ok(STOP_EVENT.set(event).is_ok())
@@ -52,7 +53,7 @@ fn on_signal() {
     }
 }
 
-/// Records a request to stop. Returns the time of the first request in ns.
+/// Records a request to stop. `now` is the time in ns. Returns the time of the first request in ns.
 ///
 /// Also ends a wait in [`wait_readable`]. A signal itself interrupts a wait in progress, but not a
 /// wait that is about to start.
@@ -75,7 +76,8 @@ pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed) != 0
 }
 
-/// Waits until one of these files is readable or a stop is requested. Returns false on timeout.
+/// Waits until at least one of `files` is readable or a stop is requested. Returns false on
+/// timeout.
 pub fn wait_readable(files: &[BorrowedFd<'_>], time: Duration) -> nix::Result<bool> {
     let stop_event = STOP_EVENT.get().map(AsFd::as_fd);
     sys::wait_readable(files.iter().copied().chain(stop_event), time)

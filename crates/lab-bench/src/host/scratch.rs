@@ -45,7 +45,7 @@ impl Scratch {
         })
     }
 
-    /// Returns the directory.
+    /// Returns the path of the directory.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

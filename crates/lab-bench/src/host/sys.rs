@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// Waits until one of these files is readable. Returns false on timeout.
+/// Waits until at least one of `files` is readable. Returns false on timeout.
 pub fn wait_readable<'f>(
     files: impl IntoIterator<Item = BorrowedFd<'f>>,
     time: Duration,

@@ -20,10 +20,10 @@ pub trait Generator: Send {
     ) -> Result<(), LoadFault>;
 }
 
-/// The reason why load could not be applied or ended early.
+/// The reason for not applying load, or for ending it early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadFault {
-    /// Applying load failed for this reason.
+    /// Applying load failed. Contains the reason.
     Failed(String),
     /// Agents were lost, and the run cannot continue without them. Contains the reason.
     AgentsLost(String),
@@ -51,7 +51,7 @@ pub struct Piece {
     pub lost: Vec<(AgentId, String)>,
 }
 
-/// Starts generators.
+/// Starts load generators, either on this machine or in agents.
 pub trait Generators {
     /// Starts a generator for a server and a point in a block, and opens its connections.
     ///

@@ -49,7 +49,7 @@ pub struct LoadWorkload<'a> {
     planned: u32,
 }
 
-/// The participants in a load that run on this machine.
+/// The participants in a load that this machine runs: load generators, agents and servers.
 struct LocalParts {
     is_any: bool,
     agents: Vec<AgentId>,

@@ -72,9 +72,9 @@ impl LoadedServers {
     }
 }
 
-/// The generators of a plan's load, if this process generates it.
+/// Starts load generators in this process.
 pub struct LocalGenerators<'a> {
-    /// A plan with a load.
+    /// The plan, which contains a load.
     pub plan: &'a Plan,
     /// The plan's load.
     pub load: &'a LoadSpec,

@@ -38,7 +38,7 @@ use std::path::Path;
 use std::time::Duration;
 use usage::with_server;
 
-/// The servers of a run.
+/// The workload of a run that measures servers.
 pub struct ServerWorkload<'a> {
     setup: ServerSetup<'a>,
     cores: Vec<usize>,
@@ -152,7 +152,8 @@ impl<'a> ServerWorkload<'a> {
     /// Runs the missing pilots of a subject in a fresh process.
     ///
     /// `baseline` is the baseline's server after its own pilots, if available. Returns the server,
-    /// or `None` if no pilot was missing or the server failed.
+    /// or `None` if the server failed. Also returns `None` if no pilot of a subject other than the
+    /// baseline was missing.
     fn pilot(
         &mut self,
         subject: SubjectId,
@@ -705,7 +706,7 @@ pub(crate) fn pin_lab(split: &Split) {
 }
 
 /// Returns settings for the run file: the settings that a server reports, the number of verified
-/// responses, and the server's cores.
+/// responses, and the numbers of cores of the server and the generator.
 fn settings(
     subject: SubjectId,
     server: &RunningServer,

@@ -45,7 +45,7 @@ const IDLE: Duration = Duration::from_millis(30);
 /// The approximate length of a warm-up round, used in a plan's estimates.
 const ROUND: Duration = Duration::from_millis(200);
 
-/// The number of consecutive idle ends of rounds after which a server counts as having finished
+/// The number of consecutive rounds with an idle end after which a server counts as having finished
 /// compiling.
 const QUIET: usize = 8;
 
@@ -63,11 +63,11 @@ const TOLERANCE: f64 = 0.05;
 /// The factor by which the machine may be slower than in the pilot, if no baseline shows its speed.
 const MACHINE_FACTOR: f64 = 1.3;
 
-/// The maximum number of requests and the maximum time before a server reaches its level, as a
-/// multiple of the requests and the time that the pilot's process needed. A server always has as
-/// much time as the whole pilot took.
+/// The limits of a server's warm-up, as a multiple of the requests and the time that the pilot's
+/// process needed to reach its level. The time limit is at least the time of the whole pilot.
 ///
-/// A process that exceeds these limits is measured anyway, and its turns show whether it is steady.
+/// A server that exceeds both limits, or twice the time limit, is measured even if it has not
+/// reached its level. Its turns show whether it is steady.
 const MAX_FACTOR: u32 = 2;
 const MAX_EXTRA: Duration = Duration::from_secs(2);
 
@@ -245,7 +245,10 @@ impl<'w, 'y> Warming<'w, 'y> {
     }
 
     /// Runs rounds until the server has reached the pilot's level and has served as many requests
-    /// as it did in the pilot.
+    /// as the pilot's process needed to reach it. Stops earlier at the limits of [`MAX_FACTOR`].
+    ///
+    /// If the pilot ended before it reached its steady level, stops when the server has served as
+    /// many requests as the pilot's process.
     pub fn reach(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
         let Some(level) = lab_stats::steady::steady(pilot) else {
             return Ok(());

@@ -61,7 +61,7 @@ impl ProcessSet {
         self.goes_on() && self.served + 1 == self.blocks
     }
 
-    /// Returns true if the processes of the current block were warmed up in an earlier one.
+    /// Returns true if the processes of the current block were warmed up in an earlier block.
     pub fn is_warm(&self) -> bool {
         self.warm
     }

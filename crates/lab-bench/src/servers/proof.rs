@@ -77,7 +77,7 @@ fn plain(body: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The reason why the verification failed, and the transcript of the last connection.
+/// An explanation of why the verification failed, and the transcript of the last connection.
 #[derive(Debug)]
 pub struct FailedProof {
     /// A description of the problem.

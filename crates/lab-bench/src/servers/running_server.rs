@@ -227,8 +227,8 @@ impl RunningServer {
         self.keep_on(&cores)
     }
 
-    /// Returns true if the server uses a core or waits for one although it receives no requests. It
-    /// may be collecting garbage or compiling.
+    /// Returns true if, without receiving requests, the server uses a core or waits for a free
+    /// core. It may be collecting garbage or compiling.
     ///
     /// Observes the server for `length`.
     pub fn is_busy(&mut self, length: Duration) -> SubjectResult<bool> {

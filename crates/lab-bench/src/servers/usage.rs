@@ -13,8 +13,8 @@ use std::fmt;
 pub struct Usage {
     /// The CPU time so far in ns. It never decreases, because the time of exited processes is included.
     pub cpu_ns: u64,
-    /// Resident memory in bytes, with shared memory counted once. `None` if this user may not read
-    /// it.
+    /// Resident memory in bytes, with shared memory counted once. `None` if the current user may
+    /// not read it.
     pub bytes: Option<u64>,
     /// The number of threads.
     pub threads: u32,
@@ -41,7 +41,7 @@ pub fn with_server(slice: Slice, before: Option<Usage>, now: Option<Usage>) -> S
 
 /// Reads the usage of a server's processes, on any machine.
 pub trait ServerWatch {
-    /// Returns the usage so far, or the reason why it is no longer available.
+    /// Returns the usage so far, or an error if it is no longer available.
     fn read(&mut self) -> Result<Usage, String>;
 }
 
@@ -54,7 +54,7 @@ impl ServerWatch for Watch {
 /// Monitors the processes of a server on this machine.
 pub struct Watch {
     /// Each process with its start time in clock ticks since boot. The start time identifies the
-    /// process even if the system reuses its ID for another one.
+    /// process even if the system reuses its ID for another process.
     ///
     /// The start time is `None` before the first reading.
     mains: Vec<(Pid, Option<u64>)>,

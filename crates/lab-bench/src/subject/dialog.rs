@@ -25,7 +25,7 @@ const LAST_LOG_LINES: usize = 10;
 /// process that crashed exits seconds after its files are closed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The effect on a process when benchlab exits.
+/// The way in which a process is ended when benchlab exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The process is killed. A request to stop benchlab also ends a wait for the process.
@@ -149,7 +149,7 @@ impl Dialog {
         self.last_log.iter().cloned().collect()
     }
 
-    /// Sends a command and waits for the reply with this verb.
+    /// Sends a command and waits for the reply, which must have the verb `verb`.
     pub fn ask(&mut self, command: &str, verb: &str) -> SubjectResult<Reply> {
         self.send(command)?;
         self.reply(verb)
@@ -164,12 +164,12 @@ impl Dialog {
         }
     }
 
-    /// Waits for a reply with this verb.
+    /// Waits for a reply, which must have the verb `verb`.
     pub fn reply(&mut self, verb: &str) -> SubjectResult<Reply> {
         self.reply_within(verb, self.time_limit)
     }
 
-    /// Waits for a reply with this verb within a time limit.
+    /// Waits for a reply until the time limit `limit`. The reply must have the verb `verb`.
     pub fn reply_within(&mut self, verb: &str, limit: Duration) -> SubjectResult<Reply> {
         let reply = self.any_reply(limit)?;
         if reply.verb == verb {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The reasons why a subject, or a server that it uses, did not do its work.
+//! Faults: the reasons for which a subject, or a server that it uses, did not do its work.
 
-/// The reason why a subject did not do its work.
+/// The reason for which a subject did not do its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The user requested benchlab to stop.

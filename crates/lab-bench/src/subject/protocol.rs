@@ -18,7 +18,7 @@ pub struct Reply {
     args: Vec<(String, String)>,
 }
 
-/// A line from a subject.
+/// A parsed line of a subject's standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubjectLine {
     /// A line that begins with `@lab `.

@@ -62,7 +62,7 @@ pub struct Server {
     counts_round_trips: Cell<bool>,
 }
 
-/// The table for one visit.
+/// The table on a server that a subject uses during one visit.
 pub struct VisitTable {
     server: Rc<Server>,
     url: String,
@@ -124,7 +124,7 @@ impl Server {
         service.admin().analyze(&format!("{FULL}.test_simple"))
     }
 
-    /// Creates an empty schema. Drops an existing schema of this name first.
+    /// Creates an empty schema. Drops an existing schema with the same name first.
     fn create_empty(&self, schema: &str) -> Result<(), ServiceError> {
         let mut service = self.service.borrow_mut();
         self.schemas.borrow_mut().insert(schema.to_owned());
@@ -248,8 +248,8 @@ impl Server {
         Ok(table)
     }
 
-    /// Creates a schema for a single visit. `test_simple` is empty or full. A subject and its
-    /// standby process use separate schemas.
+    /// Creates a schema for a single visit. If `empty` is true, `test_simple` has no rows. A
+    /// subject and its standby process use separate schemas.
     fn new_schema(&self, empty: bool) -> Result<String, ServiceError> {
         let free = self.free_schemas.borrow_mut().pop();
         let schema = free.unwrap_or_else(|| self.new_name());
@@ -343,7 +343,7 @@ impl Server {
         self.service.borrow().facts().to_vec()
     }
 
-    /// Returns the reason why the server does not respond, or `None` if it responds.
+    /// Explains why the server does not respond. Returns `None` if it responds.
     pub fn lost(&self) -> Option<String> {
         let mut service = self.service.borrow_mut();
         let failure = service

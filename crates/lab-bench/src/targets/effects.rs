@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 /// The indices of the calls that a subject reports as failed, ascending.
 pub type Failed = Vec<RangeInclusive<u64>>;
 
-/// A batch of calls.
+/// A batch of calls, with the failures that the subject reported.
 pub struct CallBatch {
     /// The batch's number since the case was opened, from 1.
     pub batch: u64,

@@ -82,7 +82,7 @@ impl TargetMaker {
         })
     }
 
-    /// Returns the server if this target is on one.
+    /// Returns the server if the target is on a server.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
             TargetMaker::Files(_) | TargetMaker::Absent | TargetMaker::Folders(_) => None,

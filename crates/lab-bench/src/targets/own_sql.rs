@@ -18,7 +18,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The maximum number of distinct values of a column from which a parameter draws.
+/// The maximum number of distinct values of a column from which the values of a parameter are
+/// drawn.
 const MAX_VALUES: usize = 100_000;
 
 /// The maximum number of operations whose rows are examined to infer the types of SQLite's columns.
@@ -388,7 +389,8 @@ impl Probe for SqliteProbe<'_> {
 }
 
 /// Returns the names of the columns that are declared with a type for fractional numbers. SQLite
-/// stores 5.0 in a `decimal` column as a whole number (its manual, Datatypes In SQLite, 3.1).
+/// stores 5.0 in a `decimal` column as a whole number (SQLite documentation, Datatypes In SQLite,
+/// 3.1).
 fn fractional_columns(db: &Connection) -> rusqlite::Result<Vec<String>> {
     names(
         db,

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// The header's counters.
+/// The counters of changes to the file.
 #[derive(Clone, Copy, Default)]
 pub struct HeaderCounters {
     /// The number of commits so far.

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 /// The duration of a turn in ns.
 pub const TURN_NS: u64 = 1_000_000;
 
-/// A step of the driver.
+/// A call of the driver to the fake workload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BuildStep {
     Prepare,
@@ -41,7 +41,7 @@ pub enum BuildStep {
 /// The behavior of a turn.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// The turn is a batch of this duration in ns.
+    /// The turn is a batch. Contains its duration in ns.
     Batch(u64),
     /// The turn returns a reading.
     Reading { disturbed: bool },
@@ -115,7 +115,7 @@ pub fn stolen() -> Disturbance {
     }
 }
 
-/// The fake workload.
+/// A workload that runs a script instead of measuring, and records the calls of the driver.
 pub struct Fake<'a> {
     pub script: Script<'a>,
     pub journal: Journal,

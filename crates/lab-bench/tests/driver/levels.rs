@@ -88,7 +88,7 @@ fn has_verdicts(results: &Results, subject: u32) -> [bool; 2] {
     })
 }
 
-/// Returns the reasons why subjects are excluded from the comparison.
+/// Returns the explanations of why subjects are excluded from the comparison.
 fn reasons(results: &Results) -> Vec<String> {
     let reasons = results.exclusions.iter();
     reasons.map(|r| wording::exclusion(&r.reason)).collect()

@@ -96,7 +96,7 @@ fn skip(bisection: &mut Bisection) {
     }));
 }
 
-/// Records that new measurements of all changes resulted in this ratio.
+/// Records that new measurements of all changes resulted in `ratio`.
 fn confirm(bisection: &mut Bisection, ratio: f64) {
     while let NextMeasurement::Confirm(found) = bisection.next() {
         let log = around(ratio);
@@ -258,7 +258,7 @@ fn a_file_keeps_everything_and_invalid_indexes_are_rejected() {
     );
 }
 
-/// The commit of the next probe.
+/// Adds a method that returns the commit of the next probe.
 trait NextAt {
     fn next_at(&self) -> Option<usize>;
 }

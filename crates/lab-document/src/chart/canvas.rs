@@ -19,7 +19,7 @@ pub type DrawResult<T = ()> = Result<T, String>;
 /// A position in pixels, from the upper left corner.
 pub type Pixel = (f64, f64);
 
-/// The drawing area.
+/// An SVG drawing area, on which positions are in pixels.
 pub struct Canvas<'a>(DrawingArea<SVGBackend<'a>, Shift>);
 
 /// The style of text.
