@@ -187,9 +187,7 @@ fn time(plan: &Plan, runs: &Path) -> PlanTime {
 /// Describes the time that is not part of the budget, such as the pilot.
 fn budget_note(measure: &Measure) -> &'static str {
     match measure.at_least_level {
-        true => {
-            " after set-up and a pilot, unless the blocks that an interval needs take longer"
-        }
+        true => " after set-up and a pilot, unless the blocks that an interval needs take longer",
         false => " after set-up and a pilot",
     }
 }

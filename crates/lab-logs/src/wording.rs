@@ -363,7 +363,10 @@ fn smallest_set(finding: &LogsFinding) -> String {
     if let ([only], 1) = (first.as_slice(), *of) {
         let page = shortened(&only.page);
         let [kind, _] = nouns(*ranked);
-        return format!("{page}, the only {kind}, accounts for all of the {}.", measure(*by));
+        return format!(
+            "{page}, the only {kind}, accounts for all of the {}.",
+            measure(*by)
+        );
     }
     let bounds = match bounds {
         Some([low, high]) if low != high => format!(" ({low} to {high})"),

@@ -130,7 +130,9 @@ fn slice(slice_ns: u64) -> Slice {
         let service = 200_000.0 + 300_000.0 * exponential();
         let send_delay = 5_000.0 * exponential();
         record.service.saturating_record(service as u64);
-        record.response.saturating_record((service + send_delay) as u64);
+        record
+            .response
+            .saturating_record((service + send_delay) as u64);
         record.send_delay.saturating_record(send_delay as u64);
     }
     record.slice(PointId(0), SubjectId(0), 0)

@@ -36,7 +36,11 @@ pub fn alpha(run: &Run, plan: &Plan) -> f64 {
 /// number of blocks, which has no interim analyses.
 pub fn alpha_at(plan: &Plan, blocks: u32) -> f64 {
     let interim_analyses = &plan.measure.interim_analyses;
-    let passed = interim_analyses.iter().copied().filter(|&n| n <= blocks).max();
+    let passed = interim_analyses
+        .iter()
+        .copied()
+        .filter(|&n| n <= blocks)
+        .max();
     let part = match (passed, interim_analyses.iter().max()) {
         (Some(passed), Some(&last)) if passed < last => 1.0 - spent(plan, passed),
         (Some(_), Some(&last)) if blocks == last => {

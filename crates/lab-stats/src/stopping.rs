@@ -33,7 +33,8 @@ pub fn stop(run: &Run) -> Option<Ending> {
     if exclusions::nothing_left(run, plan) {
         return Some(Ending::Failed);
     }
-    let due = plan.measure.interim_analyses.contains(&blocks) && !run.interim_analyses.contains(&blocks);
+    let due =
+        plan.measure.interim_analyses.contains(&blocks) && !run.interim_analyses.contains(&blocks);
     if due && let Some(ending) = analyze_targets(run, blocks) {
         return Some(ending);
     }

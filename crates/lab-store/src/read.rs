@@ -343,7 +343,11 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
             .unwrap_or_default(),
         pilots: pilots(db)?,
         blocks: blocks(db, file)?,
-        interim_analyses: rows(db, "SELECT blocks FROM interim_analysis ORDER BY rowid", |r| r.get(0))?,
+        interim_analyses: rows(
+            db,
+            "SELECT blocks FROM interim_analysis ORDER BY rowid",
+            |r| r.get(0),
+        )?,
         ending: ending.map(|w| word(&w)).transpose()?,
         settings: records(db)?,
         failures: failures(db)?,

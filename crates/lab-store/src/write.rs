@@ -612,7 +612,8 @@ impl BlockWriter<'_> {
     fn store_slice(&self, s: &Slice, redone: bool) -> Result<(i64, Vec<i64>)> {
         let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
-        let [response, service, send_delay] = [blob(&s.response)?, blob(&s.service)?, blob(&s.send_delay)?];
+        let [response, service, send_delay] =
+            [blob(&s.response)?, blob(&s.service)?, blob(&s.send_delay)?];
         self.run.in_transaction(|| {
             let columns: [(&str, &dyn ToSql); 20] = [
                 ("block", &self.id),

@@ -511,7 +511,9 @@ impl Collector {
         }
         if unread_dates > 0 {
             let cookies = counted(unread_dates, "cookie");
-            self.add_gap(&format!("For {cookies}, the expiry date could not be read."));
+            self.add_gap(&format!(
+                "For {cookies}, the expiry date could not be read."
+            ));
         }
         self.assume_requests(&wording::unknown_format())
     }

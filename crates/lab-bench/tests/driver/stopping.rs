@@ -12,7 +12,11 @@ fn ending_of(plan: &Plan, times_ns: &[u64]) -> (Ending, u32, Vec<u32>) {
     let ending = file.measure(plan, Fake::steady(times_ns)).unwrap();
     let run = file.run();
     assert_eq!(run.ending, Some(ending));
-    (ending, run.complete_blocks().count() as u32, run.interim_analyses)
+    (
+        ending,
+        run.complete_blocks().count() as u32,
+        run.interim_analyses,
+    )
 }
 
 fn plan_with(measure: Measure) -> Plan {

@@ -239,10 +239,9 @@ impl Reader {
         self.lost.dedup();
         if !self.lost.is_empty() {
             let names: Vec<String> = self.lost.iter().map(|name| short(name)).collect();
-            imported.remarks.push(format!(
-                "Benchmarks without results: {}.",
-                names.join(", ")
-            ));
+            imported
+                .remarks
+                .push(format!("Benchmarks without results: {}.", names.join(", ")));
         }
         if self.is_open {
             imported.remarks.push(

@@ -330,21 +330,35 @@ fn a_time_without_a_year_is_reported() {
 fn a_format_that_fits_no_line_names_the_field() {
     let line = "::1 - - [01/May/2026:10:00:00 +0000] \"GET /a HTTP/1.1\" 200 12 DURATION000";
     for (format, field, column) in [
-        ("%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" %D", Some("%b"), 60),
+        (
+            "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" %D",
+            Some("%b"),
+            60,
+        ),
         ("%h %l %u %t \"%r\" %>s %b %D ms", Some("%D"), 63),
         ("%h %l %u %t \"%r\" %>s 1", None, 61),
         ("%t %h %l %u \"%r\" %>s %D", Some("%t"), 1),
         ("[%t] %h %l %u \"%r\" %>s %D", Some("%t"), 1),
         ("%h %l %u %{%s}t \"%r\" %>s %b %D", Some("%{%s}t"), 9),
-        ("$remote_addr - - [$time_iso8601] \"$request\" $status $body_bytes_sent", Some("$time_iso8601"), 10),
+        (
+            "$remote_addr - - [$time_iso8601] \"$request\" $status $body_bytes_sent",
+            Some("$time_iso8601"),
+            10,
+        ),
     ] {
         let log = Configured::read(format, forty_lines(line));
         let field = field.map(String::from);
         assert_eq!(log.pages(), []);
-        assert_eq!(log.advice.first(), Some(&LogAdvice::FormatMismatch { field, column }), "{format}");
+        assert_eq!(
+            log.advice.first(),
+            Some(&LogAdvice::FormatMismatch { field, column }),
+            "{format}"
+        );
     }
     // A line that fits keeps the advice away.
-    let lines = ["nonsense".to_string()].into_iter().chain(forty_lines(line));
+    let lines = ["nonsense".to_string()]
+        .into_iter()
+        .chain(forty_lines(line));
     let log = Configured::read("%h %l %u %t \"%r\" %>s %b %D", lines);
     assert_eq!((log.pages(), log.advice), (vec![("/a", 40, 4_780)], vec![]));
 }

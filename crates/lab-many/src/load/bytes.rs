@@ -13,7 +13,11 @@ use lab_store::histogram;
 /// Returns an error if a time is too long for a histogram.
 pub fn take(slice: &mut Slice) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    for times in [&mut slice.response, &mut slice.service, &mut slice.send_delay] {
+    for times in [
+        &mut slice.response,
+        &mut slice.service,
+        &mut slice.send_delay,
+    ] {
         let times = std::mem::take(times);
         let blob = histogram::blob(&times)?.unwrap_or_default();
         bytes.extend((blob.len() as u32).to_be_bytes());
@@ -28,7 +32,11 @@ pub fn take(slice: &mut Slice) -> Result<Vec<u8>, String> {
 /// Returns an error if the bytes are malformed.
 pub fn put_back(slice: &mut Slice, bytes: &[u8]) -> Result<(), String> {
     let mut rest = bytes;
-    for times in [&mut slice.response, &mut slice.service, &mut slice.send_delay] {
+    for times in [
+        &mut slice.response,
+        &mut slice.service,
+        &mut slice.send_delay,
+    ] {
         let blob = length_prefixed(&mut rest).ok_or("a distribution of times is truncated")?;
         *times = histogram::pack(blob)?;
     }

@@ -116,7 +116,8 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
         result.others_fail = errors.saturating_sub(result.errors) as f64 / others as f64;
         let agent = &run.agents[result.agent];
         let send_delay = ns(result.send_delay_p99).unwrap_or(0.0);
-        let is_generators = send_delay > GENERATOR_FRACTION * ns(result.p99).unwrap_or(f64::INFINITY);
+        let is_generators =
+            send_delay > GENERATOR_FRACTION * ns(result.p99).unwrap_or(f64::INFINITY);
         let problems = [
             (AgentTrouble::Lost, agent.lost.is_some()),
             (

@@ -137,7 +137,9 @@ impl World {
         };
         let interim_analyses = plan.measure.interim_analyses.iter().copied();
         let mut spent = 0.0;
-        for analysis in interim_analyses.filter(|analysis| blocks <= 80 && (*analysis as usize) < blocks) {
+        for analysis in
+            interim_analyses.filter(|analysis| blocks <= 80 && (*analysis as usize) < blocks)
+        {
             let until = spending::spent(plan, analysis);
             if open(analysis as usize, plan.measure.alpha * (until - spent)) == 0 {
                 return 0;

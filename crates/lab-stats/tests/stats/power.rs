@@ -211,7 +211,13 @@ impl TargetKind {
         let mut simulator = Simulator::new(&world, seed);
         for block in 1..=blocks {
             simulator.add_block(&mut run);
-            if run.plan().unwrap().measure.interim_analyses.contains(&block) {
+            if run
+                .plan()
+                .unwrap()
+                .measure
+                .interim_analyses
+                .contains(&block)
+            {
                 run.ending = stop(&run);
                 if run.ending.is_some() {
                     break;

@@ -247,7 +247,13 @@ fn hostile_run() -> impl Strategy<Value = Run> {
 }
 
 fn hostile(
-    (blocks, odd, interim_analyses, baseline, case): (Vec<Vec<Sample>>, Vec<f64>, Vec<u32>, SubjectId, usize),
+    (blocks, odd, interim_analyses, baseline, case): (
+        Vec<Vec<Sample>>,
+        Vec<f64>,
+        Vec<u32>,
+        SubjectId,
+        usize,
+    ),
 ) -> Run {
     let names = ["a", "b", "c", "d"];
     let subjects = names

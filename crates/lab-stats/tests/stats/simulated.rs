@@ -296,7 +296,14 @@ impl Scenario {
             simulator.add_block(&mut run);
             let blocks = run.blocks.len() as u32;
             run.ending = stop(&run).or((blocks == self.budget).then_some(Ending::Budget));
-            if run.ending.is_none() && run.plan().unwrap().measure.interim_analyses.contains(&blocks) {
+            if run.ending.is_none()
+                && run
+                    .plan()
+                    .unwrap()
+                    .measure
+                    .interim_analyses
+                    .contains(&blocks)
+            {
                 run.interim_analyses.push(blocks);
             }
         }

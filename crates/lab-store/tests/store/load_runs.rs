@@ -247,7 +247,10 @@ fn unstorable_distributions_are_not_stored_partially() {
         Counts(vec![(1, u64::MAX / 2), (2, u64::MAX / 2)]),
     ] {
         let send_delay = send_delay.into();
-        let bad = Slice { send_delay, ..slice(0, 0) };
+        let bad = Slice {
+            send_delay,
+            ..slice(0, 0)
+        };
         let error = block.slice(&bad).expect_err("it cannot be kept");
         assert!(
             matches!(&error, StoreError::Other(_, reason) if reason.contains("histogram")),

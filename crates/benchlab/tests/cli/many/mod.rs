@@ -88,7 +88,8 @@ fn assert_added_up(run: &Run) {
             slice.counts[LoadCount::Connects],
             sum(|s| s.counts[LoadCount::Connects])
         );
-        let kinds: [fn(&Slice) -> &SliceTimes; 3] = [|s| &s.response, |s| &s.service, |s| &s.send_delay];
+        let kinds: [fn(&Slice) -> &SliceTimes; 3] =
+            [|s| &s.response, |s| &s.service, |s| &s.send_delay];
         for of in kinds {
             let mut all = SliceTimes::default();
             slice.agents.iter().for_each(|a| all.add(of(&a.slice)));

@@ -8,7 +8,11 @@ use std::fmt::Write;
 pub fn outline(document: &Document) -> String {
     let mut text = format!("# {}\n", document.title);
     let _ = writeln!(text, "question: {}", document.question);
-    let _ = writeln!(text, "made: {} by {}", document.made, document.benchlab_version);
+    let _ = writeln!(
+        text,
+        "made: {} by {}",
+        document.made, document.benchlab_version
+    );
     let _ = writeln!(text, "answer: {}", document.answer.split().0);
     if let Some(table) = &document.answer.table {
         self::table(&mut text, table);
