@@ -521,7 +521,8 @@ pub fn doubtful_lifetime(doubt: ClockDoubt) -> &'static str {
     }
 }
 
-/// Counts the cookies of a cookie file that have expired.
+/// States how many cookies in a cookie file have expired, and that no request is assumed to carry
+/// them.
 pub fn expired_cookies(cookies: usize) -> String {
     let (have, them) = match cookies {
         1 => ("has", "it"),

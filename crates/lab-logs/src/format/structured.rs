@@ -410,7 +410,7 @@ impl Line {
     }
 }
 
-/// A duration without a unit from the sample.
+/// A duration in the sample that was written without a unit.
 #[derive(Clone, Debug)]
 struct SampledDuration {
     /// The index of the producer that the line's fields identify, if any.
@@ -492,7 +492,8 @@ impl SampledPath {
 
     /// Returns true if this field does not contain the path, but `other` does.
     ///
-    /// In a log with only one page, both fields are constant.
+    /// A constant field is replaced only if `other` varies, because both are constant in a log with
+    /// only one page. The name of a log file is replaced even if `other` is constant.
     fn is_replaced_by(&self, other: &SampledPath) -> bool {
         let can_replace = other.lines >= self.lines && other.has_paths && !other.is_log_file;
         let page = |text: &str| text.split(['?', '#']).next().unwrap_or("").to_string();
