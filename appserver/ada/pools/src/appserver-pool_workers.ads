@@ -16,7 +16,8 @@ private package Appserver.Pool_Workers is
 
    procedure Start (Work : not null access Job'Class);
    --  Runs a job in a background task. Work must exist until its Run has released it.
-   --  @exception Tasking_Error the program is exiting
+   --  @exception Storage_Error there is not enough memory for a task
+   --  @exception Tasking_Error a task cannot be created, or the program is exiting
 
    function Is_Program_Ending return Boolean;
    --  Returns True once the main program has ended. The program then waits for the background

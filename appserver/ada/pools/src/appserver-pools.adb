@@ -582,6 +582,18 @@ package body Appserver.Pools is
    -- Pool --
    ----------
 
+   --  Starts a job. The finalization of the pool waits for its End_Job.
+
+   procedure Start_Job (Self : in out Pool; Work : not null access Pool_Workers.Job'Class) is
+   begin
+      Self.Control.Begin_Job;
+      Pool_Workers.Start (Work);
+   exception
+      when others =>
+         Self.Control.End_Job;
+         raise;
+   end Start_Job;
+
    overriding procedure Initialize (Self : in out Pool) is
    begin
       Self.Control.Set_Up;
@@ -783,7 +795,7 @@ package body Appserver.Pools is
       end if;
    end Finalize;
 
-   --  Transfers the lease's slot to an opening
+   --  Transfers the lease's slot to an opening. If the opening cannot start, the lease keeps it.
 
    procedure Start (Self : in out Lease; Wait : in out Opening_Wait) is
       Work : Opening_Access;
@@ -792,10 +804,15 @@ package body Appserver.Pools is
       Work := new Opening;
       Work.Pool := Self.Pool.all'Unchecked_Access;
       Work.Slot := Self.Slot;
-      Self.Pool.Control.Begin_Job;
-      Self.Slot := No_Slot;
+      begin
+         Start_Job (Self.Pool.all, Work);
+      exception
+         when others =>
+            Free (Work);
+            raise;
+      end;
       Wait.Opening := Work;
-      Pool_Workers.Start (Work);
+      Self.Slot := No_Slot;
    end Start;
 
    procedure Open_By (Self : in out Lease; Deadline : Time) is
@@ -1037,16 +1054,6 @@ package body Appserver.Pools is
          end if;
       end Require;
 
-      procedure Begin_Job (Work : not null access Pool_Workers.Job'Class) is
-      begin
-         Self.Control.Begin_Job;
-         Pool_Workers.Start (Work);
-      exception
-         when others =>
-            Self.Control.End_Job;
-            raise;
-      end Begin_Job;
-
    begin
       Require
         (not Self.Is_Configured and then (for all Slot of Self.Slots => Slot.Leases = 0),
@@ -1063,14 +1070,14 @@ package body Appserver.Pools is
       Self.Is_Configured := True;
       if Options.Leak_Threshold < Forever then
          Self.Control.Note_Origins (new Origin_List (1 .. Self.Capacity));
-         Begin_Job (Self.Leak_Watch'Unchecked_Access);
+         Start_Job (Self, Self.Leak_Watch'Unchecked_Access);
       end if;
       if Options.Min_Idle > 0
         or else Duration'Min
                   (Options.Idle_Timeout, Duration'Min (Options.Max_Lifetime, Options.Keep_Alive))
                 < Forever
       then
-         Begin_Job (Self.Upkeep'Unchecked_Access);
+         Start_Job (Self, Self.Upkeep'Unchecked_Access);
       end if;
    end Configure;
 

@@ -237,6 +237,8 @@ package Appserver.Pools is
    --  @exception Pool_Timeout no resource was available within Timeout
    --  @exception Pool_Closed the pool is closed, or was closed during the call
    --  @exception Misuse_Error the lease already holds a resource
+   --  @exception Storage_Error there is not enough memory for a task that opens a resource
+   --  @exception Tasking_Error a task that opens a resource cannot be created
 
    function Is_Held (Self : Lease) return Boolean;
    --  @param Self the lease

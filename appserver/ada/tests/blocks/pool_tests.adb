@@ -9,6 +9,7 @@ with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Await;
+with Failing_Threads;
 with Interfaces;
 with Parallel;
 with Stress_Time;
@@ -382,6 +383,41 @@ package body Pool_Tests is
       Pool.Close;
       Assert (Live = 0, "no resource is open");
    end Opening_Hangs;
+
+   --  If no task can be created to open a resource, the pool does not lose the slot, and its
+   --  finalization does not wait for the task. The idle tasks of other pools open some resources.
+
+   procedure No_Task_To_Open (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool       : aliased Devices.Pool (200);
+      Held       : Lease (Pool'Access);
+      Opening    : Natural := 0;
+      Has_Failed : Boolean := False;
+      In_Use     : Natural;
+
+      function Is_Unused return Boolean is (Pool.Statistics.In_Use = 0);
+
+   begin
+      Is_Silent := True;
+      Failing_Threads.Allow_Threads (0);
+      while not Has_Failed and then Opening < Pool.Capacity loop
+         begin
+            Held.Get (Timeout => 0.01);
+         exception
+            when Pool_Timeout                  => Opening := Opening + 1;
+            when Storage_Error | Tasking_Error => Has_Failed := True;
+         end;
+      end loop;
+      In_Use := Pool.Statistics.In_Use;
+      Is_Silent := False;
+      Failing_Threads.Allow_All_Threads;
+      Assert (Has_Failed, "a task was created");
+      Assert (not Held.Is_Held, "the lease holds no resource");
+      Assert (In_Use = Opening, "in use:" & In_Use'Image & ", opening:" & Opening'Image);
+      Await (Is_Unused'Access, "all resources were returned");
+      Held.Get (Timeout => Long_Time);
+      Assert (Held.Item.Is_Open, "open");
+   end No_Task_To_Open;
 
    --  A pool may leave scope while resources are being opened: its finalization waits for them
 
@@ -1286,6 +1322,7 @@ package body Pool_Tests is
       Add ("hooks", Hooks'Access);
       Add ("timeouts", Times_Out'Access);
       Add ("opening hangs", Opening_Hangs'Access);
+      Add ("no task to open a resource", No_Task_To_Open'Access);
       Add ("a caller that times out while opening", Left_While_Opening'Access);
       Add ("validation hangs", Validation_Hangs'Access);
       Add ("aborts in Get", Aborted_In_Get'Access);

@@ -2,33 +2,20 @@
 --  Copyright 2026 The benchlab authors
 
 with Ada.Text_IO;
-with Ada.Unchecked_Conversion;
-with System.Storage_Elements;
+with System;
 
 package body Failing_Calls is
 
    use Interfaces.C;
    use System;
 
-   No_Room   : constant := 28;
-   Try_Again : constant := 11;
-   Removal   : constant := 2;
+   No_Room : constant := 28;
+   Removal : constant := 2;
    --  EPOLL_CTL_DEL
 
-   Threads_Left : Natural := Natural'Last with Atomic;
-   To_Fail      : Natural := 0 with Atomic;
-   Removed      : Natural := 0 with Atomic;
-   Has_Failed   : Natural := 0 with Atomic;
-
-   procedure Allow_Threads (Count : Natural) is
-   begin
-      Threads_Left := Count;
-   end Allow_Threads;
-
-   procedure Allow_All_Threads is
-   begin
-      Threads_Left := Natural'Last;
-   end Allow_All_Threads;
+   To_Fail    : Natural := 0 with Atomic;
+   Removed    : Natural := 0 with Atomic;
+   Has_Failed : Natural := 0 with Atomic;
 
    Address_Space : constant := 9;
 
@@ -108,31 +95,5 @@ package body Failing_Calls is
       end if;
       return Epoll_Ctl (Set, Operation, File, Event);
    end Change_Events;
-
-   --  The linker prefers this program's function to the C library's function
-
-   function Create_Thread (Thread, Attributes, Start, Argument : Address) return int
-     with Export, Convention => C, External_Name => "pthread_create";
-
-   type Creation is access function (Thread, Attributes, Start, Argument : Address) return int
-     with Convention => C;
-
-   function To_Creation is new Ada.Unchecked_Conversion (Address, Creation);
-
-   function Symbol (Library : Address; Name : char_array) return Address
-     with Import, Convention => C, External_Name => "dlsym";
-
-   Next_Library : constant Address := System.Storage_Elements.To_Address
-     (System.Storage_Elements.Integer_Address'Last);
-
-   function Create_Thread (Thread, Attributes, Start, Argument : Address) return int is
-   begin
-      if Threads_Left = 0 then
-         return Try_Again;
-      end if;
-      Threads_Left := Threads_Left - 1;
-      return To_Creation (Symbol (Next_Library, To_C ("pthread_create")))
-        (Thread, Attributes, Start, Argument);
-   end Create_Thread;
 
 end Failing_Calls;

@@ -1,19 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  System calls that fail when a test requests it. The program must be linked with the shared C
---  library, and with
+--  System calls that fail when a test requests it. The program must be linked with
 --
 --     -Wl,--wrap=epoll_ctl
 
 with Interfaces.C;
 
 package Failing_Calls is
-
-   procedure Allow_Threads (Count : Natural);
-   --  Lets the program create Count more threads. After that, the creation of a thread fails.
-
-   procedure Allow_All_Threads;
 
    procedure Allow_Memory (Bytes : Interfaces.C.unsigned_long);
    --  Limits the memory of the process to its current size plus Bytes (RLIMIT_AS)

@@ -10,6 +10,7 @@ with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Await;
 with Failing_Calls;
+with Failing_Threads;
 with GNAT.Sockets;
 with Open_Files;
 with Test_Clients;
@@ -71,7 +72,7 @@ package body Lacking_Tests is
    overriding procedure Tear_Down (T : in out Fixture) is
       pragma Unreferenced (T);
    begin
-      Failing_Calls.Allow_All_Threads;
+      Failing_Threads.Allow_All_Threads;
       Failing_Calls.Allow_All_Memory;
       Failing_Calls.Fail_Events (0);
    end Tear_Down;
@@ -132,7 +133,7 @@ package body Lacking_Tests is
             declare
                Web : HTTP.Server.Web_Server;
             begin
-               Failing_Calls.Allow_Threads (Threads);
+               Failing_Threads.Allow_Threads (Threads);
                begin
                   Start (Web, Workers => 6, Loops => Loops);
                   Assert (False, "started with" & Threads'Image);
@@ -140,7 +141,7 @@ package body Lacking_Tests is
                   when Storage_Error | Tasking_Error =>
                      Assert (not Web.Is_Running, "it runs");
                end;
-               Failing_Calls.Allow_All_Threads;
+               Failing_Threads.Allow_All_Threads;
             end;
          end loop;
       end loop;
