@@ -22,6 +22,8 @@ package body Appserver.Resilience.Hedges is
 
       protected Race is
          procedure Start;
+         procedure Withdraw;
+         --  Reverses Start for a call whose task could not be created
          procedure Succeed (With_Value : Result);
          procedure Fail (Error : Exception_Occurrence);
          entry Wait_For_End;
@@ -40,6 +42,11 @@ package body Appserver.Resilience.Hedges is
          begin
             Running := Running + 1;
          end Start;
+
+         procedure Withdraw is
+         begin
+            Running := Running - 1;
+         end Withdraw;
 
          procedure Succeed (With_Value : Result) is
          begin
@@ -91,8 +98,14 @@ package body Appserver.Resilience.Hedges is
       begin
          pragma Abort_Defer;
          Race.Start;
-         Started           := Started + 1;
-         Callers (Started) := new Caller;
+         begin
+            Callers (Started + 1) := new Caller;
+         exception
+            when others =>
+               Race.Withdraw;
+               raise;
+         end;
+         Started := Started + 1;
       end Start;
 
       --  Aborts all calls, even if the caller itself is aborted
@@ -125,7 +138,12 @@ package body Appserver.Resilience.Hedges is
                Spend (Shared.all, May_Hedge);
             end if;
             if May_Hedge then
-               Start;
+               begin
+                  Start;
+               exception
+                  when Storage_Error | Tasking_Error =>
+                     May_Hedge := False;
+               end;
             end if;
          end loop;
          Race.Wait_For_End;

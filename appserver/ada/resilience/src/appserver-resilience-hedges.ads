@@ -26,13 +26,16 @@ package Appserver.Resilience.Hedges is
    --  Makes a call, and makes another call each time that After has passed without a result. A
    --  failed call does not end the wait for the running calls. After the first result, the function
    --  aborts the other calls and waits for their end. A call that is running in a C library cannot
-   --  be aborted, so the function waits until the library returns.
+   --  be aborted, so the function waits until the library returns. If no task can be created for
+   --  another call, the function waits for the calls that are running.
    --  @param After the time in seconds until another call is made, such as the 95th percentile of
    --  the response time
    --  @param Max_Calls the maximum number of calls that run at the same time
    --  @param Shared a budget, from which each call after the first spends a retry; may be null.
    --  Without a budget, the load of a slow service increases up to Max_Calls times.
    --  @return the first result
+   --  @exception Storage_Error there is not enough memory for the task of the first call
+   --  @exception Tasking_Error the task of the first call cannot be created
    --  @exception others the exception of the last call, if all calls failed
 
 end Appserver.Resilience.Hedges;

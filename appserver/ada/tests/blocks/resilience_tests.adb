@@ -14,6 +14,7 @@ with Appserver.Resilience.Time_Limits;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
+with Failing_Threads;
 with Interfaces;
 with Parallel;
 with Stress_Time;
@@ -828,9 +829,23 @@ package body Resilience_Tests is
       return raise Busy_Error;
    end All_Fail;
 
+   --  Returns some time after the creation of a task has failed
+
+   function Outlasts_Failure return Integer is
+      Number : Positive;
+   begin
+      Hedged.Begin_Call (Number);
+      while Failing_Threads.Failures = 0 loop
+         delay 0.001;
+      end loop;
+      delay 0.02;
+      return Number;
+   end Outlasts_Failure;
+
    package Hanging_Hedges is new Hedges (Integer, First_Hangs);
    package Failing_Hedges is new Hedges (Integer, Second_Fails);
    package Lost_Hedges is new Hedges (Integer, All_Fail);
+   package Lone_Hedges is new Hedges (Integer, Outlasts_Failure);
 
    procedure Hedging (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -864,6 +879,33 @@ package body Resilience_Tests is
          end select;
       end loop;
    end Hedging;
+
+   --  If no task can be created for another call, the call that is running is awaited
+
+   procedure Hedging_Without_Tasks (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Number : Integer := 0;
+   begin
+      Hedged.Reset;
+      Failing_Threads.Allow_Threads (1);
+      begin
+         Number := Lone_Hedges.First_Result (0.001, Max_Calls => 3);
+      exception
+         when Storage_Error | Tasking_Error => null;
+      end;
+      Failing_Threads.Allow_All_Threads;
+      Assert (Number = 1, "the first call is awaited");
+      Assert (Failing_Threads.Failures = 1, "tasks:" & Failing_Threads.Failures'Image);
+      Failing_Threads.Allow_Threads (0);
+      begin
+         Number := Lone_Hedges.First_Result (0.001);
+      exception
+         when Storage_Error | Tasking_Error => Number := 0;
+      end;
+      Failing_Threads.Allow_All_Threads;
+      Assert (Number = 0, "the first call cannot be made");
+   end Hedging_Without_Tasks;
 
    procedure Combined (T : in out Fixture) is
       Breaker : Tested_Breaker :=
@@ -945,6 +987,7 @@ package body Resilience_Tests is
       Add ("resilience: tasks share a bulkhead", Bulkhead_Stress'Access);
       Add ("resilience: time limits", Limits'Access);
       Add ("resilience: hedging", Hedging'Access);
+      Add ("resilience: hedging without tasks", Hedging_Without_Tasks'Access);
       Add ("resilience: guards combined", Combined'Access);
       return Result;
    end Suite;

@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -20,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A failed call does not end the wait for the calls that still run. If all calls have failed,
  * the exception of the last call is thrown, with the exceptions of the other calls as suppressed
- * exceptions. All calls run in other threads, at the same time: they must not share state. An
- * interrupt of the caller interrupts all calls.
+ * exceptions. All calls run in other threads, at the same time: they must not share state. If no
+ * thread is available for another call, the calls that still run are awaited. An interrupt of the
+ * caller interrupts all calls.
  */
 public final class Hedge implements Guard {
 
@@ -115,10 +117,7 @@ public final class Hedge implements Guard {
                                 ? ended.poll(delay.toNanos(), TimeUnit.NANOSECONDS)
                                 : ended.take();
                 if (first == null) {
-                    mayHedge = budget == null || budget.spend();
-                    if (mayHedge) {
-                        start();
-                    }
+                    mayHedge = (budget == null || budget.spend()) && startAnother();
                 } else {
                     try {
                         return first.get();
@@ -140,8 +139,18 @@ public final class Hedge implements Guard {
                             ended.add(this);
                         }
                     };
-            calls.add(call);
             executor.execute(call);
+            calls.add(call);
+        }
+
+        /** Returns false if no thread is available. */
+        private boolean startAnother() {
+            try {
+                start();
+                return true;
+            } catch (RejectedExecutionException | OutOfMemoryError e) {
+                return false;
+            }
         }
 
         private void note(@Nullable Throwable next) {

@@ -18,8 +18,11 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GuardsTest {
 
@@ -297,6 +300,37 @@ class GuardsTest {
                                     }
                                     throw new IOException("second");
                                 }));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void withoutAThreadForAnotherCallTheFirstIsAwaited(boolean isOutOfMemory) throws Exception {
+        var runs = new AtomicInteger();
+        var rejections = new AtomicInteger();
+        var rejected = new CountDownLatch(1);
+        Executor executor =
+                work -> {
+                    if (runs.getAndIncrement() == 0) {
+                        new Thread(work).start();
+                        return;
+                    }
+                    rejections.incrementAndGet();
+                    rejected.countDown();
+                    if (isOutOfMemory) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    throw new RejectedExecutionException();
+                };
+        assertEquals(
+                "first",
+                Hedge.forIdempotentCalls(SHORT, 3)
+                        .executor(executor)
+                        .call(
+                                () -> {
+                                    rejected.await();
+                                    return "first";
+                                }));
+        assertEquals(1, rejections.get());
     }
 
     @Test
