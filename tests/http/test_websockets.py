@@ -237,6 +237,20 @@ def test_a_program_closes(run: Run) -> None:
         assert 1 < time.monotonic() - began < 10
 
 
+@pytest.mark.parametrize("sent_before", [0, 20])
+def test_input_after_the_servers_close_does_not_extend_the_time(run: Run, sent_before: int) -> None:
+    """A client that sends a large message, but no close frame, is disconnected."""
+    program = run()
+    data = frame(TEXT, b"*" * 60_000)
+    with WebSocket(program.addresses[0], "/socket/close") as opened:
+        opened.send(frame(TEXT, b"1000 ") + data[:sent_before])
+        assert opened.receive().code == 1000
+        began = time.monotonic()
+        opened.send(data[sent_before:], chop=500, pause_s=0.5)
+        assert time.monotonic() - began < 30, "the whole message takes a minute"
+    assert eventually(lambda: state(program)[:3] == ["1", "1", "1"])
+
+
 def test_an_exception_ends_the_session(run: Run) -> None:
     program = run()
     with WebSocket(program.addresses[0], "/socket/raise") as opened:

@@ -77,13 +77,17 @@ package body Pushing is
       end if;
    end Set_Deadline;
 
-   --  Limits the time in which a message arrives
+   --  Limits the time in which a message arrives. After everything was sent, the deadline is for
+   --  the client's close frame, and input does not change it.
 
    procedure Note_Input (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Natural) is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Core       : Channel_Cores.Core'Class renames Connection.Channel.all;
    begin
       Core.Heard_At := Self.Now;
+      if Core.Awaits_End then
+         return;
+      end if;
       if not Core.In_Message then
          if Connection.Awaits = Await_Content then
             Connection.Awaits := Await_None;
