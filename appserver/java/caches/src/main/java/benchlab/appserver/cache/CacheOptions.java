@@ -127,7 +127,8 @@ public final class CacheOptions<K, V> implements Cloneable {
 
     /**
      * Sets the executor of refreshes. By default, the thread that reads a value also refreshes it,
-     * and gets the new value.
+     * and gets the new value. A caller that finds no value loads it without waiting for a refresh
+     * that the executor has not begun.
      *
      * @param executor runs the loaders of refreshes
      * @return the options

@@ -7,11 +7,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A load in progress. The thread that creates it must complete it with {@link #succeed} or {@link
- * #fail}.
+ * A load that is in progress or about to begin. The first thread that calls {@link #begin} must
+ * complete it with {@link #succeed} or {@link #fail}; the others may wait for it.
  */
 final class Load<V> {
 
@@ -21,10 +22,8 @@ final class Load<V> {
      */
     private static final Map<Thread, Load<?>> WAITING = new HashMap<>();
 
-    /**
-     * The thread that runs the loader. Guarded by {@link #WAITING}, except in the thread itself.
-     */
-    private Thread loader = Thread.currentThread();
+    /** The thread that runs the loader; null until {@link #begin}. */
+    private final AtomicReference<@Nullable Thread> loader = new AtomicReference<>();
 
     private final CountDownLatch end = new CountDownLatch(1);
 
@@ -32,14 +31,9 @@ final class Load<V> {
     private @Nullable V value;
     private @Nullable Throwable failure;
 
-    /**
-     * Makes the current thread the loader. Must be called before the loader runs on a thread that
-     * did not create the load.
-     */
-    void begin() {
-        synchronized (WAITING) {
-            loader = Thread.currentThread();
-        }
+    /** Makes the current thread the loader. Returns false if the load has already begun. */
+    boolean begin() {
+        return loader.compareAndSet(null, Thread.currentThread());
     }
 
     V succeed(V loaded) {
@@ -56,7 +50,7 @@ final class Load<V> {
         failure = thrown;
         end.countDown();
         if (thrown instanceof InterruptedException) {
-            loader.interrupt();
+            Thread.currentThread().interrupt();
         }
         if (thrown instanceof Error error) {
             throw error;
@@ -65,7 +59,7 @@ final class Load<V> {
     }
 
     /**
-     * Waits for at most {@code timeout} ns.
+     * Waits for at most {@code timeout} ns for the end of a load that has begun.
      *
      * @throws LoadException if the load failed or waits for this thread, or if this thread is
      *     interrupted; the interrupt flag then stays set
@@ -108,10 +102,11 @@ final class Load<V> {
     private boolean waitsFor(Thread thread) {
         Load<?> load = this;
         while (load != null && load.end.getCount() > 0) {
-            if (load.loader == thread) {
+            Thread running = load.loader.get();
+            if (running == thread) {
                 return true;
             }
-            load = WAITING.get(load.loader);
+            load = WAITING.get(running);
         }
         return false;
     }

@@ -23,7 +23,7 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
      */
     final @Nullable Policy<K, V> policy;
 
-    /** The loads in progress whose keys have not been changed since the load began. */
+    /** The loads in progress, and the refreshes to come, whose keys have not been changed since. */
     private final ConcurrentHashMap<K, Load<V>> loads = new ConcurrentHashMap<>();
 
     LoadingCache(CacheOptions<? super K, ? super V> options) {
@@ -92,10 +92,9 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
     // Loads
 
     private V load(K key, Loader<? super K, ? extends V> loader, long timeout) {
-        var load = new Load<V>();
-        Load<V> running = loads.putIfAbsent(key, load);
-        if (running != null) {
-            return running.await(timeout);
+        Load<V> load = loads.computeIfAbsent(key, k -> new Load<>());
+        if (!load.begin()) {
+            return load.await(timeout);
         }
         try {
             V present = valueOf(find(key)); // Another load may have finished since the miss.
@@ -117,16 +116,20 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
         }
         try {
             policy.options().executor().execute(() -> reload(key, load, loader));
-        } catch (RejectedExecutionException e) {
-            load.fail(e);
-            loads.remove(key, load);
+        } catch (Throwable e) {
+            loads.remove(key, load); // The next call may load again.
+            if (!(e instanceof RejectedExecutionException)) {
+                throw e;
+            }
         }
         V present = valueOf(find(key));
         return present != null ? present : current;
     }
 
     private void reload(K key, Load<V> load, Loader<? super K, ? extends V> loader) {
-        load.begin();
+        if (!load.begin()) {
+            return; // A caller found no value and did not wait for the executor.
+        }
         try {
             load.succeed(keep(key, load, call(key, loader), true));
         } catch (Throwable e) {

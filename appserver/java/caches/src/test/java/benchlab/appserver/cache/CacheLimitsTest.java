@@ -5,6 +5,7 @@ package benchlab.appserver.cache;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -384,17 +385,80 @@ class CacheLimitsTest {
         assertEquals(1, tasks.size());
         tasks.get(0).run();
         assertEquals(2, cache.get("a", key -> 3));
-        Cache<String, Integer> rejecting =
+    }
+
+    /** A caller that finds no value loads it if the executor has not begun to refresh it. */
+    @ParameterizedTest
+    @EnumSource(Scheme.class)
+    void aMissDoesNotWaitForTheExecutor(Scheme scheme) throws Exception {
+        var tasks = new ArrayList<Runnable>();
+        Cache<String, Integer> cache =
                 scheme.open(
                         clocked()
                                 .refreshAfterWrite(ns(10))
-                                .executor(
-                                        task -> {
-                                            throw new RejectedExecutionException();
-                                        }));
-        rejecting.put("a", 1);
-        now += 10;
-        assertEquals(1, rejecting.get("a", key -> 2));
+                                .timeToLive(ns(15))
+                                .executor(tasks::add));
+        for (String key : List.of("same thread", "other thread")) {
+            cache.put(key, 1);
+            now += 10;
+            assertEquals(1, cache.get(key, k -> 2));
+            now += 5; // The value expires before the executor runs the task.
+            var miss = new FutureTask<>(() -> cache.get(key, k -> 3, Duration.ofSeconds(60)));
+            if (key.equals("same thread")) {
+                miss.run();
+            } else {
+                new Thread(miss).start();
+            }
+            assertEquals(3, miss.get());
+            tasks.remove(0).run();
+            assertEquals(3, cache.get(key));
+            now += 10;
+            assertEquals(3, cache.get(key, k -> 4));
+            tasks.remove(0).run();
+            assertEquals(4, cache.get(key));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Scheme.class)
+    void anExecutorThatFailsDoesNotEndTheRefreshes(Scheme scheme) throws Throwable {
+        List<Throwable> failures =
+                List.of(
+                        new RejectedExecutionException(),
+                        new IllegalStateException("no executor"),
+                        new OutOfMemoryError("unable to create native thread"));
+        for (Throwable failure : failures) {
+            boolean[] fails = {true};
+            Cache<String, Integer> cache =
+                    scheme.open(
+                            clocked()
+                                    .refreshAfterWrite(ns(10))
+                                    .executor(
+                                            task -> {
+                                                if (fails[0]) {
+                                                    CacheLimitsTest.<RuntimeException>fail(failure);
+                                                }
+                                                task.run();
+                                            }));
+            cache.put("a", 1);
+            now += 10;
+            if (failure instanceof RejectedExecutionException) {
+                assertEquals(1, cache.get("a", key -> 2));
+            } else {
+                assertSame(
+                        failure,
+                        assertThrows(failure.getClass(), () -> cache.get("a", key -> 2)));
+            }
+            assertEquals(1, cache.get("a", key -> 2)); // The next attempt is later.
+            fails[0] = false;
+            now += 10;
+            assertEquals(3, cache.get("a", key -> 3));
+        }
+    }
+
+    @SuppressWarnings("unchecked") // Throws unchecked exceptions and errors.
+    private static <E extends Throwable> void fail(Throwable failure) throws E {
+        throw (E) failure;
     }
 
     // Listeners and statistics
