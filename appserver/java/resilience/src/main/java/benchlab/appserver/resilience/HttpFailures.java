@@ -37,6 +37,7 @@ public final class HttpFailures {
             Set.of("GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE");
 
     private static final String CONNECT_TIMEOUT = "java.net.http.HttpConnectTimeoutException";
+    private static final Duration MAX_DELAY = Duration.ofDays(36_500);
     private static final Pattern SECONDS = Pattern.compile("\\d{1,9}");
 
     private HttpFailures() {}
@@ -90,7 +91,8 @@ public final class HttpFailures {
     }
 
     /**
-     * Returns the delay in a {@code Retry-After} field; zero if the field is missing or malformed.
+     * Returns the delay in a {@code Retry-After} field, at most {@link #MAX_DELAY}; zero if the
+     * field is missing or malformed.
      */
     static Duration delay(@Nullable String retryAfter, Instant now) {
         if (retryAfter == null) {
@@ -101,7 +103,10 @@ public final class HttpFailures {
         try {
             var moment = ZonedDateTime.parse(retryAfter.strip(), DateTimeFormatter.RFC_1123_DATE_TIME);
             Duration left = Duration.between(now, moment.toInstant());
-            return left.isNegative() ? Duration.ZERO : left;
+            if (left.isNegative()) {
+                return Duration.ZERO;
+            }
+            return left.compareTo(MAX_DELAY) > 0 ? MAX_DELAY : left;
         } catch (DateTimeException e) {
             return Duration.ZERO;
         }

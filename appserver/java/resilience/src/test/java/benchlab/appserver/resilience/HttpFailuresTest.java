@@ -185,8 +185,19 @@ class HttpFailuresTest {
         assertEquals(Duration.ofSeconds(120), HttpFailures.delay("120", now));
         assertEquals(Duration.ofSeconds(90), HttpFailures.delay("Thu, 01 Jan 2026 00:01:30 GMT", now));
         assertEquals(Duration.ZERO, HttpFailures.delay("Wed, 31 Dec 2025 23:00:00 GMT", now));
+        assertEquals(
+                Duration.ofDays(36_500), HttpFailures.delay("Fri, 31 Dec 9999 23:59:59 GMT", now));
         assertEquals(Duration.ZERO, HttpFailures.delay("soon", now));
         assertEquals(Duration.ZERO, HttpFailures.delay("99999999999999999999", now));
         assertEquals(Duration.ZERO, HttpFailures.delay(null, now));
+    }
+
+    @Test
+    void aRetryAfterInTheFarFutureIsADelay() {
+        for (String date :
+                List.of("Sat, 01 Jan 2400 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT")) {
+            Verdict verdict = HttpFailures.ofResponse(503, date);
+            assertEquals(Verdict.TRANSIENT.after(Duration.ofDays(36_500)), verdict);
+        }
     }
 }
