@@ -403,7 +403,8 @@ public final class CircuitBreaker implements Guard {
         failures.set(next, isFailure);
         failed += isFailure ? 1 : 0;
         next = (next + 1) % options.window;
-        if (results >= options.minimumCalls && failed >= options.failureRate * results) {
+        // The quotient equals a rate such as 0.55, because both are rounded to the nearest number.
+        if (results >= options.minimumCalls && failed / (double) results >= options.failureRate) {
             enter(State.OPEN);
         }
     }

@@ -69,6 +69,19 @@ class CircuitBreakerTest {
         assertEquals(1, breaker.statistics().opened());
     }
 
+    /** A rate in percent is exact, although most are no binary fractions. */
+    @Test
+    void opensAtEveryPercentage() {
+        for (int percent = 1; percent <= 100; percent++) {
+            breaker = new CircuitBreaker(options.window(100).failureRate(percent / 100.0));
+            succeed(100 - percent);
+            fail(percent - 1);
+            assertEquals(State.CLOSED, breaker.state(), percent + " %");
+            fail(1);
+            assertEquals(State.OPEN, breaker.state(), percent + " %");
+        }
+    }
+
     @Test
     void theWindowForgets() {
         succeed(4);
