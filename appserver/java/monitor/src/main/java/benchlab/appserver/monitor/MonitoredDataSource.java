@@ -206,7 +206,9 @@ public final class MonitoredDataSource implements DataSource {
                 case "execute", "executeQuery", "executeUpdate", "executeLargeUpdate":
                     return counted(query(arguments), method, arguments);
                 case "executeBatch", "executeLargeBatch":
-                    return counted(batch == null ? query(null) : batch, method, arguments);
+                    Query executed = batch == null ? query(null) : batch;
+                    batch = null; // JDBC empties the batch, even if it fails.
+                    return counted(executed, method, arguments);
                 case "addBatch":
                     if (arguments != null && batch == null) {
                         batch = query(arguments);

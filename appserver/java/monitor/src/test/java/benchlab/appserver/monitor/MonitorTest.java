@@ -10,6 +10,7 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -185,6 +186,41 @@ class MonitorTest {
         assertEquals(1, monitor.statistics(Monitor.NO_REQUEST, insert).errors());
         assertEquals(1, monitor.statistics(Monitor.NO_REQUEST, "COMMIT").count());
         assertEquals(5, monitor.statistics(Monitor.NO_REQUEST).count());
+    }
+
+    @Test
+    void countsEachBatchForItsOwnStatement() throws Exception {
+        var inner = new SQLiteDataSource();
+        inner.setUrl("jdbc:sqlite::memory:");
+        var monitor = new Monitor();
+        var database = new MonitoredDataSource(inner, monitor);
+        try (var connection = database.getConnection();
+                var statement = connection.createStatement()) {
+            statement.execute("CREATE TABLE item (id integer UNIQUE)");
+            for (String verb : List.of("INSERT", "REPLACE")) {
+                statement.addBatch(verb + " INTO item VALUES (2)");
+                statement.addBatch("DELETE FROM item");
+                statement.executeBatch();
+            }
+            statement.addBatch("ALTER TABLE none RENAME TO item");
+            assertThrows(SQLException.class, statement::executeBatch);
+            statement.addBatch("UPDATE item SET id = 4");
+            statement.executeLargeBatch();
+            statement.addBatch("DROP TABLE item");
+            statement.clearBatch();
+            statement.executeBatch();
+        }
+        var expected =
+                List.of(
+                        "INSERT INTO item VALUES (?)",
+                        "REPLACE INTO item VALUES (?)",
+                        "ALTER TABLE none RENAME TO item",
+                        "UPDATE item SET id = ?",
+                        Monitor.OTHER);
+        for (String query : expected) {
+            assertEquals(1, monitor.statistics(Monitor.NO_REQUEST, query).count(), query);
+        }
+        assertEquals(6, monitor.statistics(Monitor.NO_REQUEST).count());
     }
 
     @Test
