@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! All sentences of the reports about imported results.
 
+use crate::text::short;
 use lab_document::say;
 use lab_model::{Direction, Interval, Metric, Unit};
 use lab_stats::analysis::Verdict;
@@ -24,6 +25,16 @@ pub const NOTHING_COMPARED: &str = "Nothing is compared.";
 /// States that the unit of a format's times cannot be chosen.
 pub fn unit_is_defined(format: &str) -> String {
     format!("--duration-unit is for HdrHistogram's logs; {format} files define their unit")
+}
+
+/// States that two results have the same name.
+pub fn same_name(name: &str, metric: &Metric) -> String {
+    format!(
+        "there are two results for {} ({}), which reports cannot distinguish; give each benchmark \
+         its own name",
+        short(name),
+        metric.title
+    )
 }
 
 /// Lists how runs ended, such as `exit code 0, exit code 2, a signal`.
