@@ -199,13 +199,17 @@ impl CommitBench {
             Err(Unmeasured::Exit(exit)) => return Err(exit),
             Err(Unmeasured::Commit(_)) => None,
         };
-        let ratio = measured.as_ref().and_then(|m| judge(&m.values));
+        let judged = match &measured {
+            Some(measured) => Some(judge(&measured.values).ok_or_else(no_blocks)?),
+            None => None,
+        };
         let is_one = found.high == found.low + 1;
         Ok(BisectionStep::Confirmed(StepConfirmation {
             low: found.low,
             high: found.high,
             blocks: measured.as_ref().map_or(0, |m| m.blocks as u32),
-            ratio: ratio.map(|(_, log)| ConfirmedRatio {
+            change: judged.map(|(change, _)| change),
+            ratio: judged.map(|(_, log)| ConfirmedRatio {
                 estimate: log.estimate.exp(),
                 low: log.low.exp(),
                 high: log.high.exp(),
