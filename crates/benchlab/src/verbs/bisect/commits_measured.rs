@@ -387,7 +387,7 @@ impl CommitBench {
         if let Some(program) = setup(request)? {
             note(&format!("building {} ({})", commit.short, commit.subject));
             let time_limit = Duration::from_nanos(request.time_limit_ns);
-            if let Err(message) = run_once(&program, &folder, time_limit)? {
+            if let Err(message) = run_once(&program, &folder, None, time_limit)? {
                 self.worktrees.release(&folder);
                 return Err(fails("setup", message));
             }
@@ -506,13 +506,14 @@ pub fn plan(
     Ok(comparison.plan()?)
 }
 
-/// Runs a program once, outside of any measurement.
+/// Runs a program once, outside of any measurement. `input` is the file for standard input.
 ///
 /// Returns the program's resource usage or, if it failed, a description with the last lines of its
 /// output.
 pub fn run_once(
     program: &[String],
     folder: &Path,
+    input: Option<&Path>,
     time_limit: Duration,
 ) -> Result<Result<Ended, String>, Exit> {
     let scratch = Scratch::new(None).map_err(Exit::failed)?;
@@ -521,6 +522,7 @@ pub fn run_once(
     let order = StartRequest {
         program: program.to_vec(),
         folder: folder.to_path_buf(),
+        input: input.map(Path::to_path_buf),
         errors: Some(log.clone()),
         cores: lab_host::allowed_cores().map_err(Exit::failed)?,
         time_limit,
