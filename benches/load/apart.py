@@ -5,9 +5,9 @@
     cargo build --release -p benchlab --bin benchlab
     benches/load/apart.py [--rates 10000] [--rounds 5] [--output FILE]
 
-The server and the generator are in separate network namespaces that are connected by a virtual line (veth(4)), so that
-both placements use the same network. The server always has one core. In each round both placements take a turn in
-random order, and then another turn in the reverse order.
+The server and the generator are in separate network namespaces that are connected by a virtual Ethernet pair (veth(4)),
+so that both placements use the same network. The server always has one core. In each round both placements take a turn
+in random order, and then another turn in the reverse order.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs Apache with PHP as a subject: `subject.py mod|fpm CACHE`, both configured as their authors recommend. Subjects
-with the same interface to PHP differ only in their entry of `CACHES`."""
+"""Runs Apache with PHP as a subject: `subject.py mod|fpm CACHE`. Apache and PHP are configured as their authors
+recommend. Subjects with the same interface to PHP differ only in their `CACHES` entry."""
 
 import http.client
 import json

@@ -152,7 +152,7 @@ class Stack:
 
 def redeploy(folder: Path, over: threading.Event, told: dict[str, float]) -> None:
     """Repeatedly deploys a new version next to the old one: Tomcat uses the new version for new requests, and removes
-    the old version when no request uses it any more."""
+    the old version when no request uses it anymore."""
     number = 1
     while not over.wait(REDEPLOYED_S):
         number += 1

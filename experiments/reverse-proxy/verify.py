@@ -372,7 +372,7 @@ def ajp_status(port: int) -> int:
 
     request = (b"\x02\x02" + text("HTTP/1.1") + text("/") + text("127.0.0.1") + text("localhost") + text("127.0.0.1")
                + (80).to_bytes(2, "big") + b"\0" + b"\0\0" + b"\xff")
-    with (waiting(f"AJP was asked on port {port} without the secret"),
+    with (waiting(f"the AJP server on port {port} was sent a request without the secret"),
           socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_S) as connection):
         connection.sendall(b"\x12\x34" + len(request).to_bytes(2, "big") + request)
         answer = connection.makefile("rb").read(7)

@@ -407,7 +407,8 @@ def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         port = silent.getsockname()[1]
         with pytest.raises(verify.VerificationError, match=r"the proxy was asked for /shop/x, and did not respond within 0.2 s"):
             verify.Site("the proxy", port).ask("/shop/x")
-        with pytest.raises(verify.VerificationError, match=f"AJP was asked on port {port} without the secret, and did not"):
+        message = f"the AJP server on port {port} was sent a request without the secret, and did not"
+        with pytest.raises(verify.VerificationError, match=message):
             verify.ajp_status(port)
 
 

@@ -599,8 +599,8 @@ pub struct LoadArgs {
     /// --server-pid, or of the process that listens on the URL's port
     #[arg(long, value_name = "WHERE", value_parser = NamedLauncher::parse)]
     pub server_host: Option<NamedLauncher>,
-    /// Exit with code 3 if this condition holds, such as 'p99>20ms' or 'errors>0.1%', or for a change from the
-    /// first server such as 'p99>+5%'
+    /// Exit with code 3 if this condition holds: a bound on a value, such as 'p99>20ms' or
+    /// 'errors>0.1%', or a bound on the change from the first server, such as 'p99>+5%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
     #[command(flatten)]
@@ -787,8 +787,8 @@ pub struct ProfileArgs {
     /// Save Valgrind's files in this directory
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
-    /// Exit with code 3 if this condition holds for the second program, such as 'peak>2MB', or for the change,
-    /// such as 'D1mw>+5%'
+    /// Exit with code 3 if this condition holds: a bound on a value of the second program, such as
+    /// 'peak>2MB', or a bound on the change, such as 'D1mw>+5%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<lab_profile::GateCondition>,
     #[command(flatten)]

@@ -22,12 +22,12 @@ const HABITS: &[Habit] = &[
     Habit {
         verb: "compare",
         options: &["-r", "-m", "-M", "--min-runs", "--max-runs"],
-        instead: "--for 30s measures for this time, and --blocks 20 measures exactly this many blocks of runs",
+        instead: "use --for 30s to measure for 30 seconds, or --blocks 20 to measure exactly 20 blocks of runs",
     },
     Habit {
         verb: "compare",
         options: &["-d", "-D", "--duration"],
-        instead: "--for 30s measures for this time",
+        instead: "use --for 30s to measure for 30 seconds",
     },
     Habit {
         verb: "compare",
@@ -94,7 +94,7 @@ const HABITS: &[Habit] = &[
     Habit {
         verb: "load",
         options: &["-R", "-q", "-r", "--qps"],
-        instead: "--rate 1000 sends this many requests per second",
+        instead: "use --rate 1000 to send 1,000 requests per second",
     },
     Habit {
         verb: "load",
@@ -144,7 +144,7 @@ const HABITS: &[Habit] = &[
     Habit {
         verb: "load",
         options: &["--requests-count", "--num-requests"],
-        instead: "--for 10s: a load lasts for a time, not for a number of requests",
+        instead: "use --for 10s to send requests for 10 seconds; a load has a duration, not a number of requests",
     },
     Habit {
         verb: "profile",

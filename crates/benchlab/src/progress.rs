@@ -62,7 +62,10 @@ impl Building {
 
     /// Shows that a build has started or finished.
     pub fn step(&self, step: BuildStep) {
-        let mut under_way = self.under_way.lock().expect("showing does not panic");
+        let mut under_way = self
+            .under_way
+            .lock()
+            .expect("no thread panics while it updates the progress bar");
         match step {
             BuildStep::Begins(label) => {
                 under_way.push(label.to_owned());

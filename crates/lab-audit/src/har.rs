@@ -12,7 +12,7 @@ use url::{Position, Url};
 /// The maximum number of redirects that are followed to the page.
 const MAX_REDIRECTS: usize = 100;
 
-/// A HAR. Its entries are in the order of their times, because exporters may write them in any
+/// A HAR. Its entries are in the order of their timestamps, because exporters may write them in any
 /// order (HAR 1.2, `entries`).
 pub struct Har {
     /// The entries, the earliest first.
@@ -290,15 +290,15 @@ pub fn values(message: &Json, name: &str) -> Vec<String> {
         .collect()
 }
 
-/// The times of the entries of a HAR.
+/// The timestamps of the entries of a HAR.
 struct Clocks {
     clocks: Vec<Clock>,
-    /// True if times are numbers, whose unit was determined by their size.
+    /// True if timestamps are numbers, whose unit was determined by their size.
     has_numbers: bool,
 }
 
-/// Reads the times of entries. An entry without a time gets the time of the previous entry, and the
-/// first entries get the first time in the file.
+/// Reads the timestamps of entries. An entry without a timestamp gets that of the previous entry,
+/// and the first entries get the first timestamp in the file.
 fn clocks(entries: &[Json], pages: &[Json]) -> Clocks {
     let time = |item: &Json| recorded_time(&item["startedDateTime"]);
     let first = entries.iter().chain(pages).find_map(time);

@@ -452,7 +452,7 @@ pub fn not_gzip(error: &dyn Display) -> String {
     format!("cannot decompress the gzip file: {error}")
 }
 
-pub const HAR_TIMES_ARE_NUMBERS: &str = "The times in the HAR are numbers. benchlab determined \
+pub const HAR_TIMES_ARE_NUMBERS: &str = "The timestamps in the HAR are numbers. benchlab determined \
     their unit (seconds, milliseconds or microseconds since 1970) by their size.";
 pub const CHROME_OMITS_COOKIES: &str = "No request in the HAR carries a cookie. Chrome omits \
     cookies unless you allow HAR with sensitive data in the settings of its developer tools.";
@@ -491,7 +491,7 @@ pub fn doubtful_lifetimes(doubt: ClockDoubt, cookies: usize) -> String {
     let cookies = count(cookies, "cookie");
     match doubt {
         ClockDoubt::NoZone => format!(
-            "The times in the HAR have no time zone and were read as UTC. For {cookies} with \
+            "The timestamps in the HAR have no time zone and were read as UTC. For {cookies} with \
             Expires, the lifetime can be off by up to 14 h."
         ),
         ClockDoubt::NoTime => format!(
@@ -521,7 +521,8 @@ pub fn doubtful_lifetime(doubt: ClockDoubt) -> &'static str {
     }
 }
 
-/// Counts the cookies of a cookie file that have expired.
+/// States how many cookies in a cookie file have expired, and that no request is assumed to carry
+/// them.
 pub fn expired_cookies(cookies: usize) -> String {
     let (have, them) = match cookies {
         1 => ("has", "it"),

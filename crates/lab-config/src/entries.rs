@@ -280,7 +280,7 @@ impl Default for Words {
     }
 }
 
-/// The kinds of audits.
+/// The object that an audit examines. Each kind corresponds to a subcommand of `benchlab audit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditKind {

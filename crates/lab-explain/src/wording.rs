@@ -176,7 +176,7 @@ pub fn time_difference(difference: &TimeDifference, of: CountedUnit) -> String {
         false => "",
     };
     format!(
-        "{name} takes {time}{metric} per {}, and {base} takes {base_time}. Of the difference, about {}.",
+        "{name} takes {time}{metric} per {}, compared with {base_time} for {base}. Of the difference, about {}.",
         unit(of),
         say::list(&all)
     )

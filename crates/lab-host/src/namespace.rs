@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Network namespaces connected by virtual cables, which form a private network for benchlab.
+//! Network namespaces connected by virtual Ethernet (veth) pairs, which form a private network
+//! for benchlab.
 //!
 //! They require root and iproute2. They disappear when the last process that uses them exits.
 
@@ -14,7 +15,7 @@ use std::thread;
 /// A network namespace. Sockets created in it stay in it, no matter which thread uses them later.
 pub struct Namespace(File);
 
-/// Two namespaces connected by a cable.
+/// Two namespaces connected by a virtual Ethernet (veth) pair.
 pub struct NamespacePair {
     /// The client's namespace, with the device [`NamespacePair::DEVICES`]`[0]` and the addresses
     /// [`NamespacePair::CLIENT`].
@@ -24,7 +25,7 @@ pub struct NamespacePair {
     pub server: Namespace,
 }
 
-/// One end of a cable.
+/// One end of a veth pair.
 pub struct End<'a> {
     /// The namespace, or `None` for the machine's default namespace.
     pub space: Option<&'a Namespace>,
@@ -75,7 +76,7 @@ impl Namespace {
 }
 
 impl NamespacePair {
-    /// The devices at the ends of the cable.
+    /// The devices at the ends of the veth pair.
     pub const DEVICES: [&'static str; 2] = ["lab0", "lab1"];
     /// The addresses of the client's end.
     ///
@@ -84,7 +85,7 @@ impl NamespacePair {
     /// The addresses of the server's end, from the same reserved ranges.
     pub const SERVER: [&'static str; 2] = ["192.0.2.1", "2001:db8::1"];
 
-    /// Creates both namespaces and the cable.
+    /// Creates both namespaces and the veth pair.
     ///
     /// # Errors
     /// Returns an error message if the process lacks root privileges, or if `ip` from iproute2 is
@@ -110,7 +111,7 @@ impl NamespacePair {
     }
 }
 
-/// Connects two devices with a virtual cable.
+/// Creates a virtual Ethernet (veth) pair and sets up both of its ends.
 ///
 /// # Errors
 /// Returns an error message if a device cannot be created.

@@ -197,7 +197,7 @@ pub enum LogsFinding {
     NoRequests,
     /// The log is too short for intervals.
     TooShort,
-    /// The log has no times.
+    /// The log has no timestamps.
     NoTimes,
     /// Requests and statements have IDs, but no ID is in both.
     UnmatchedIds {

@@ -20,7 +20,7 @@ const MAX_FRESH: usize = 1 << 16;
 /// The maximum number of statement records per ID. An ID with more records is omitted.
 const MAX_STATEMENTS: usize = 10_000;
 /// The maximum time by which a statement may be outside its request, in seconds: 1 s for
-/// whole-second times, and 1 s for differences between clocks.
+/// whole-second timestamps, and 1 s for differences between clocks.
 const TOLERANCE_S: i64 = 2;
 /// The time of a record if the time is unknown.
 const NO_TIME: i64 = i64::MIN;
@@ -218,7 +218,7 @@ impl JoinRecord {
         }
     }
 
-    /// Returns true if the statement ran within the request, as far as both times are known.
+    /// Returns true if the statement ran within the request, as far as both timestamps are known.
     ///
     /// Depending on the format, the request's time is its start or its end.
     fn is_within(&self, request: &JoinRecord) -> bool {

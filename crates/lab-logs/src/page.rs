@@ -56,7 +56,7 @@ impl CellWidth {
 
 /// The maximum number of cells of a page.
 ///
-/// A page with more cells, for example because its times are random, drops all cells.
+/// A page with more cells, for example because its timestamps are random, drops all cells.
 const MAX_CELLS: usize = 4_000;
 
 /// The counts of one interval of time.

@@ -30,7 +30,7 @@ pub struct SessionOptions {
     pub duration_unit: Option<u64>,
     /// The roles of fields, for lines with named fields.
     pub fields: Option<String>,
-    /// The server's time zone, for times without an offset.
+    /// The server's time zone, for timestamps without an offset.
     pub zone: Option<String>,
     /// A file with rules for routes, bots and health checks.
     pub rules: Option<PathBuf>,

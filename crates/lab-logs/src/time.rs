@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses times in logs as seconds since 1970.
+//! Parses timestamps in logs as seconds since 1970.
 
 use crate::registers::leading_number;
 use jiff::civil::Date;
@@ -37,7 +37,7 @@ pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
     Some(value)
 }
 
-/// The plausible times of a log, in seconds since 1970: from 2001 to 2099.
+/// The plausible timestamps of a log, in seconds since 1970: from 2001 to 2099.
 pub const EPOCHS: std::ops::Range<u64> = 978_307_200..4_102_444_800;
 
 /// Returns the seconds since 1970 of a UTC date and time.

@@ -254,7 +254,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
         ),
         LogsFinding::NoRequests => "The log has no requests.".into(),
         LogsFinding::NoTimes => {
-            "There are no times, so hours, changes, releases and confidence intervals are unknown.".into()
+            "There are no timestamps, so hours, changes, releases and confidence intervals are unknown.".into()
         }
         LogsFinding::TooShort => {
             "The log is too short for confidence intervals, which need at least eight minutes with requests."
@@ -465,10 +465,10 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             unit_name(*unit_ns)
         ),
         LogAssumption::FieldsDiffer { place, lines } => format!(
-            "Durations are assumed to be in {place}, but {} {} a different number of fields there than the first lines: split \
-             the log where its format changed, or describe the lines with --log-format.",
+            "Durations are assumed to be in {place}, but {} {} not have the same number of fields as the first lines: split the log \
+             where its format changed, or describe the lines with --log-format.",
             say::count(*lines as usize, "line"),
-            have(*lines),
+            if *lines == 1 { "does" } else { "do" },
         ),
         LogAssumption::MoreFields { lines } => format!(
             "{} {} more fields than the format, so values may be read from the wrong fields: pass the whole format from the \
@@ -514,13 +514,13 @@ pub fn assumption(assumption: &LogAssumption) -> String {
                 .into()
         }
         LogAssumption::NoZone => {
-            "The log's times have no time zone and are read as UTC: specify the zone with --zone.".into()
+            "The log's timestamps have no time zone and are read as UTC: specify the zone with --zone.".into()
         }
         LogAssumption::RepeatedHour => {
-            "Times in an hour that the clock showed twice are assumed to be in the first of the two hours.".into()
+            "Timestamps in an hour that the clock showed twice are assumed to be in the first of the two hours.".into()
         }
         LogAssumption::SkippedHour => {
-            "Some times are in an hour that did not occur in this zone, because the clock was set forward: the log may be in \
+            "Some timestamps are in an hour that did not occur in this zone, because the clock was set forward: the log may be in \
              another zone, so check --zone."
                 .into()
         }
@@ -539,7 +539,7 @@ pub fn assumption(assumption: &LogAssumption) -> String {
             say::zone(i64::from(*offset_s))
         ),
         LogAssumption::UnknownZone { word } => format!(
-            "The time zone {word} is unknown, and its times are read as UTC: specify the zone with --zone."
+            "The time zone {word} is unknown, and its timestamps are read as UTC: specify the zone with --zone."
         ),
     }
 }
@@ -585,8 +585,8 @@ pub fn advice(advice: &LogAdvice) -> String {
             "The time in the format has no year, so hours are unknown: add %Y, or yyyy in Tomcat.".into()
         }
         LogAdvice::SyslogTimesWithoutYear => {
-            "The times that syslog wrote have no year, so hours are unknown: add %m to log_line_prefix, or have syslog write \
-             times in the format of RFC 5424."
+            "The timestamps that syslog wrote have no year, so hours are unknown: add %m to log_line_prefix, or have syslog write \
+             timestamps in the format of RFC 5424."
                 .into()
         }
         LogAdvice::UpstreamTimes => {
@@ -628,7 +628,7 @@ pub fn advice(advice: &LogAdvice) -> String {
             be(*statements),
         ),
         LogAdvice::TimesInUtc => {
-            "The log's times are UTC: to see hours of the server's own time, specify its zone with --zone.".into()
+            "The log's timestamps are in UTC: to see hours in the server's local time, specify the server's time zone with --zone.".into()
         }
         LogAdvice::ZoneRead { word, offset_s } => {
             format!("{word} is read as {}.", say::zone(i64::from(*offset_s)))
@@ -702,7 +702,7 @@ pub fn advice(advice: &LogAdvice) -> String {
         }
         LogAdvice::FieldMissing { role, candidates } => {
             let (what, option) = match role {
-                FieldRole::Time => ("times", "time"),
+                FieldRole::Time => ("timestamps", "time"),
                 FieldRole::Duration => ("durations", "duration"),
                 FieldRole::Path => ("paths of requests", "path"),
                 FieldRole::Status => ("statuses", "status"),
@@ -742,7 +742,7 @@ pub fn advice(advice: &LogAdvice) -> String {
              `jq -c '.{field} |= (fromjson? // .)'`."
         ),
         LogAdvice::TimesUnparsed { field, example } => format!(
-            "Times in the field {field}, such as `{example}`, cannot be parsed: name another field with --fields time=NAME."
+            "Timestamps in the field {field}, such as `{example}`, cannot be parsed: name another field with --fields time=NAME."
         ),
         LogAdvice::StatusesUnparsed { field, example } => format!(
             "Statuses in the field {field}, such as `{example}`, cannot be parsed: name another field with --fields status=NAME."
@@ -1026,7 +1026,7 @@ fn unknown_change(reason: &UnknownChange) -> String {
     }
 }
 
-const NO_PEAK: &str = "the busiest minute is unknown: the log has no times, or multiple logs overlap and span more than 90 days";
+const NO_PEAK: &str = "the busiest minute is unknown: the log has no timestamps, or multiple logs overlap and span more than 90 days";
 
 /// Returns the reason why the headroom is unknown.
 pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
@@ -1163,8 +1163,7 @@ pub const TRENDS_TABLE: &str = "The ratio of a week's durations to those of the 
 pub const COMPARISON_CHART: &str =
     "The pages that take the most time. Values left of 1 are faster.";
 /// The caption of the table that compares two logs.
-pub const COMPARISON_TABLE: &str =
-    "Means are over all requests; second / first compares the typical durations of a day.";
+pub const COMPARISON_TABLE: &str = "The means cover all requests. The column \"second / first\" is the ratio of the typical durations, which are geometric means of each day's requests.";
 /// The caption of the table of pages that are in only one log.
 pub const ALONE_TABLE: &str = "Pages that occur in only one log.";
 

@@ -264,7 +264,7 @@ pub enum LogAdvice {
     NoDateInFormat,
     /// The log format that the user specified has a time with a day but without a year.
     NoYearInFormat,
-    /// The times that syslog wrote have no year, and the messages have no times.
+    /// The timestamps that syslog wrote have no year, and the messages have no timestamps.
     SyslogTimesWithoutYear,
     /// Durations come from nginx's `$upstream_response_time`.
     UpstreamTimes,

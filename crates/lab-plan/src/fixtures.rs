@@ -69,11 +69,14 @@ pub fn validate(
     let mut states = Vec::new();
     for (name, args) in &fixture.states {
         if !known.contains(&name.get_ref().as_str()) {
-            let kind = match &selector {
-                Some(Selector::Factor(factor)) => format!("value of `factor.{factor}`"),
-                Some(Selector::Subject) | None => "subject".into(),
+            let reason = match &selector {
+                Some(Selector::Factor(factor)) => {
+                    format!("`factor.{factor}` has no value `{}`", name.get_ref())
+                }
+                Some(Selector::Subject) | None => {
+                    format!("there is no subject `{}`", name.get_ref())
+                }
             };
-            let reason = format!("there is no {kind} `{}`", name.get_ref());
             let error = at(name.span(), reason);
             return Err(error.with_nearest(name.get_ref(), known.iter().copied()));
         }

@@ -376,9 +376,9 @@ mod tests {
     /// A pilot that found a steady level.
     struct SteadyPilot {
         ratio: f64,
-        /// The true cost of a request at the age at which the level was reached.
+        /// The true cost per request at the age at which the level was reached.
         at_level: f64,
-        /// The true cost of a request of a process that is warm.
+        /// The true cost per request after the process has warmed up.
         warm: f64,
     }
 

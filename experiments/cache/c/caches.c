@@ -287,7 +287,7 @@ static void free_all(struct cds_lfht *nodes)
     }
 }
 
-/* Frees all nodes without waiting, because no other thread uses the cache any more. */
+/* Frees all nodes without waiting, because no other thread uses the cache anymore. */
 static void free_nodes(cache *cache)
 {
     urcu_bp_read_lock();

@@ -122,8 +122,8 @@ func openPacket(opening *lab.Opening, spoken protocol) (lab.Case, error) {
 	})
 }
 
-// fill returns a cookie that makes a request wanted bytes long.
-func fill(client *client, wanted int64) (string, error) {
+// fill returns a cookie that pads a request to a total of size bytes.
+func fill(client *client, size int64) (string, error) {
 	const name = "fill="
 	bytes := func(length int64) (int64, error) {
 		client.site.send(name + strings.Repeat("x", int(length)))
@@ -135,13 +135,13 @@ func fill(client *client, wanted int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	length := 1 + wanted - least
+	length := 1 + size - least
 	if length < 1 {
 		return "", lab.Unsupported("the packet is too small: a request has %d bytes without any cookie", least)
 	}
 	found, err := bytes(length)
-	if err == nil && found != wanted {
-		err = fmt.Errorf("a request has %d bytes instead of %d", found, wanted)
+	if err == nil && found != size {
+		err = fmt.Errorf("a request has %d bytes instead of %d", found, size)
 	}
 	return name + strings.Repeat("x", int(length)), err
 }

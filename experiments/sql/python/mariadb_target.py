@@ -13,7 +13,8 @@ def parameters(target: str) -> dict[str, Any]:
     """Returns the arguments for connecting to the target."""
     address = urlsplit(target)
     if address.scheme != "mariadb":
-        raise UnsupportedError("the target must be mariadb:")
+        raise UnsupportedError("expected a target such as mariadb://user@host/database, got a target with the scheme "
+                               f"`{address.scheme}`")
     found = {
         "host": address.hostname,
         "user": unquote(address.username or ""),

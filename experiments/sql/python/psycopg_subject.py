@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from urllib.parse import urlsplit
 
 import psycopg
 from psycopg import pq
@@ -13,7 +14,8 @@ from server_cases import server_cases
 
 def connector(target: str, prepared: bool) -> Callable[[], psycopg.Connection]:
     if not target.startswith("postgresql:"):
-        raise UnsupportedError("the target must be postgresql:")
+        raise UnsupportedError("expected a target such as postgresql://user@host/database, got a target with the "
+                               f"scheme `{urlsplit(target).scheme}`")
     # A statement is prepared when it is executed for the first time, or never.
     return partial(psycopg.connect, target, autocommit=True, sslmode="disable",
                    gssencmode="disable", prepare_threshold=0 if prepared else None)

@@ -53,7 +53,7 @@ package Appserver.JSON.Readers is
 
    procedure Next (Self : in out Reader; Source : String);
    --  Moves to the next token. The token after the text's single value is Finish. After Finish or
-   --  Failure, the token does not change any more.
+   --  Failure, the token no longer changes.
    --  @param Self the reader
    --  @param Source the text
 

@@ -18,7 +18,7 @@
 --  rows. If the rows do not fit in memory, stream them, or read them in chunks by key.
 --
 --  State_Of and Code_Of return the server's values, such as 23000 and 1062 for a duplicate key. For
---  errors without a specific state, this library sets the state: 57014 for a cancelled statement,
+--  errors without a specific state, this library sets the state: 57014 for a canceled statement,
 --  08001 if no server responds, and 08006 if the connection is lost.
 
 pragma Ada_2022;

@@ -16,9 +16,9 @@ package Appserver.Folded_Names with Preelaborate is
    type Page_Name is limited private;
 
    procedure Set (Self : out Page_Name; Name : String);
-   --  Sets a name.
-   --  @param Self the name
-   --  @param Name the text of the name
+   --  Replaces the text of a page name. Text beyond Max_Length bytes is dropped.
+   --  @param Self the page name to change
+   --  @param Name the new text, used as is
 
    procedure Set_Route (Self : out Page_Name; Method, Path : String);
    --  Sets a name such as "GET /users/{id}". A path segment is treated as a variable if it contains

@@ -59,9 +59,10 @@ generic
    --  Get has no timeout, and in checks for Keep_Alive.
 
    --  Hooks run outside of all locks, and usually in the task that leases the resource. If Get has
-   --  a timeout, a task of the pool runs Open, and a Close before Open. A task of the pool also
-   --  runs the hooks of idle resources, for Min_Idle, Idle_Timeout, Max_Lifetime and Keep_Alive.
-   --  During Open and Close, an abort of the task is deferred.
+   --  a timeout, a task of the pool runs Open. If the resource must be closed first, the same task
+   --  runs Close. A task of the pool also runs the hooks of idle resources, for Min_Idle,
+   --  Idle_Timeout, Max_Lifetime and Keep_Alive. During Open and Close, an abort of the task is
+   --  deferred.
 
 package Appserver.Pools is
 

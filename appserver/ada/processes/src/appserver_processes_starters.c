@@ -33,7 +33,7 @@ struct request {
     int code;              /* 0, or the errno of the failed call */
     pid_t id;              /* The child's ID, which the child sets; 0 if there is no child */
     int is_abandoned;      /* True if the caller no longer waits; set with the lock held */
-    int has_ended;         /* True if the starter does not use the request any more; guarded by the lock */
+    int has_ended;         /* True if the starter no longer uses the request; guarded by the lock */
 };
 
 _Static_assert(sizeof(struct request) == 64, "Appserver.Processes.Linux has another layout");

@@ -16,7 +16,7 @@ generic
 
    with function Clock return Ada.Real_Time.Time is Resilience.Clock;
    with procedure Wait (Time : Pause; Stop : access Cancellation) is Resilience.Wait;
-   --  Waits for Time seconds, or until Stop is cancelled
+   --  Waits for Time seconds, or until Stop is canceled
 
    with function Random return Float is Resilience.Random;
    --  Returns a random number of at least 0.0 and less than 1.0
@@ -61,7 +61,7 @@ package Appserver.Resilience.Attempts is
    --  @param Kind the class of the failure, for the listener
    --  @param May_Retry False if the failure must not be retried
    --  @param Bounds the backoff
-   --  @param Stop ends the retries when it is cancelled; may be null
+   --  @param Stop ends the retries when it is canceled; may be null
    --  @param Goes_On True if the next attempt may begin; False if the failure ends the call
    --  @param Min_Delay the minimum pause in seconds
 

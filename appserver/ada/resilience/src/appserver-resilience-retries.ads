@@ -58,6 +58,6 @@ package Appserver.Resilience.Retries is
    --  exception is propagated. An abort of the task ends the retries.
    --  @param By the policy
    --  @param Operation the operation
-   --  @param Stop ends the retries when it is cancelled; may be null
+   --  @param Stop ends the retries when it is canceled; may be null
 
 end Appserver.Resilience.Retries;

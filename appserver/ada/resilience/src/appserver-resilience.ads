@@ -109,7 +109,7 @@ package Appserver.Resilience is
    function Clock return Ada.Real_Time.Time renames Ada.Real_Time.Clock;
 
    procedure Wait (Time : Pause; Stop : access Cancellation);
-   --  Waits for Time seconds, or until Stop is cancelled.
+   --  Waits for Time seconds, or until Stop is canceled.
    --  @param Time the time in seconds
    --  @param Stop may be null
 

@@ -27,7 +27,7 @@ generic
    --  The maximum number of keys that one transaction locks and deletes
 
    with procedure Wait (Time : Pause; Stop : access Cancellation) is Resilience.Wait;
-   --  Waits for Time seconds, or until Stop is cancelled. Tests can replace this procedure.
+   --  Waits for Time seconds, or until Stop is canceled. Tests can replace this procedure.
 
 package Appserver.Retry.Key_Purges is
 
@@ -37,13 +37,13 @@ package Appserver.Retry.Key_Purges is
       Stop       : not null access Cancellation;
       On_Purge   : access procedure (Deleted : SQL.Integer_64)                     := null;
       On_Failure : access procedure (Error : Ada.Exceptions.Exception_Occurrence) := null);
-   --  Deletes expired keys now, and again after each interval, until Stop is cancelled. A key stays
+   --  Deletes expired keys now, and again after each interval, until Stop is canceled. A key stays
    --  valid until the first purge after Expiry. If a client repeats a call after that, the call
    --  takes effect again. So Expiry must be longer than the time for which clients repeat their
    --  calls. Multiple processes may purge the same table.
    --  @param Expiry the minimum age in seconds of the keys to delete
    --  @param Interval the time in seconds from the end of a purge to the start of the next purge
-   --  @param Stop ends the procedure when it is cancelled, even between two transactions
+   --  @param Stop ends the procedure when it is canceled, even between two transactions
    --  @param On_Purge called after each purge; may be null
    --  @param On_Failure called after a failed purge; may be null. The procedure continues after a
    --  failed purge.

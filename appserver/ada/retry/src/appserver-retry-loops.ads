@@ -11,7 +11,7 @@ generic
    with function Clock return Ada.Real_Time.Time;
 
    with procedure Wait (Time : Pause; Stop : access Cancellation);
-   --  Waits for Time seconds, or until Stop is cancelled
+   --  Waits for Time seconds, or until Stop is canceled
 
    with function Random return Float;
    --  Returns a random number of at least 0.0 and less than 1.0

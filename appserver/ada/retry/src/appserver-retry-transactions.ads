@@ -53,7 +53,7 @@ package Appserver.Retry.Transactions is
    --  connection, the connection stays closed until the next call.
    --  @param Work the work of the transaction. It must not begin or end a transaction, must have no
    --  effect that a rollback does not undo, and must let SQL_Error propagate.
-   --  @param Stop ends the retries when it is cancelled; may be null
+   --  @param Stop ends the retries when it is canceled; may be null
    --  @exception Outcome_Unknown_Error the connection was lost during the commit
 
    function Run_Once
@@ -73,7 +73,7 @@ package Appserver.Retry.Transactions is
    --  @param Id the idempotency key, of at most 255 characters. The client chooses the key: it uses
    --  a new key for each call, and the same key to repeat a call.
    --  @param Work as for Run
-   --  @param Stop ends the retries when it is cancelled; may be null
+   --  @param Stop ends the retries when it is canceled; may be null
    --  @param Request the client's request, such as the content of an HTTP request. If Request is
    --  empty, a repeated key returns the stored result without checking that the requests are equal.
    --  @return the result of the work
@@ -93,7 +93,7 @@ package Appserver.Retry.Transactions is
    --  @param On the connection, as for Run
    --  @param Id the idempotency key
    --  @param Work as for Run
-   --  @param Stop ends the retries when it is cancelled; may be null
+   --  @param Stop ends the retries when it is canceled; may be null
    --  @param Request the client's request; may be empty
    --  @exception Outcome_Unknown_Error the outcome is still unknown after the last attempt; the
    --  call may be repeated with the same key

@@ -189,7 +189,7 @@ package Appserver.Retry is
    --  @param By the policy
    --  @param Operation one transaction, from its beginning to its commit. It must have no effect
    --  that a rollback does not undo.
-   --  @param Stop ends the retries when it is cancelled; may be null
+   --  @param Stop ends the retries when it is canceled; may be null
    --  @exception Outcome_Unknown_Error a connection was lost, possibly during a commit. Not raised
    --  if Operation uses Transactions and no connection was lost during a commit, or if a connection
    --  could not be established.

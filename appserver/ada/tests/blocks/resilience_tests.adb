@@ -931,7 +931,7 @@ package body Resilience_Tests is
       Add ("resilience: delays", Delays'Access);
       Add ("resilience: policies share a budget", Shared_Budget'Access);
       Add ("resilience: listeners", Listeners'Access);
-      Add ("resilience: cancelled retries", Cancelled'Access);
+      Add ("resilience: canceled retries", Cancelled'Access);
       Add ("resilience: a circuit breaker opens", Opens'Access);
       Add ("resilience: the window of a circuit breaker", Window_Forgets'Access);
       Add ("resilience: a half-open circuit breaker", Half_Opens'Access);

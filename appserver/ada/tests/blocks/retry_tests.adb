@@ -432,7 +432,7 @@ package body Retry_Tests is
       Succeeds (T, By, [Deadlock]);
    end Nested;
 
-   --  A pause of days ends when the call is cancelled, and when the task is aborted
+   --  A pause of days ends when the call is canceled, and when the task is aborted
 
    Endless : constant Backoff := (900_000.0, 900_000.0);
 
@@ -470,9 +470,9 @@ package body Retry_Tests is
       begin
          Refuse;
       end;
-      Assert (T.Runs = 1, "a cancelled call is not retried");
+      Assert (T.Runs = 1, "a canceled call is not retried");
       Refuse;
-      Assert (T.Runs = 2, "a call that is already cancelled is not retried");
+      Assert (T.Runs = 2, "a call that is already canceled is not retried");
       Check_Count (Counted.Statistics.Given_Up, 2, "given up");
    end Cancelled;
 
@@ -733,7 +733,7 @@ package body Retry_Tests is
       Add ("retry: unknown outcomes", Outcomes_Unknown'Access);
       Add ("retry: circuit breakers", Breakers'Access);
       Add ("retry: only the outermost call", Nested'Access);
-      Add ("retry: cancelled calls", Cancelled'Access);
+      Add ("retry: canceled calls", Cancelled'Access);
       Add ("retry: aborted calls", Aborted'Access);
       Add ("retry: no heap memory without a fault", No_Memory'Access);
       Add ("retry: no heap memory in transactions", No_Memory_In_Transactions'Access);

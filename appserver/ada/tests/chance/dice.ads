@@ -14,6 +14,6 @@ package Dice is
    function "+" (Text : String) return not null Piece is (new String'(Text));
 
    function Joined (Pieces : Piece_List; Max : Natural) return String;
-   --  Returns up to Max randomly chosen pieces, joined to one text
+   --  Returns the concatenation of up to Max randomly chosen pieces
 
 end Dice;

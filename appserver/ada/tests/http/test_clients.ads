@@ -17,7 +17,7 @@ package Test_Clients is
    type Client is tagged limited private;
 
    procedure Connect (Self : in out Client; Port : Natural; Receive_Buffer : Natural := 0);
-   --  Connects to the server. With a small Receive_Buffer, the server soon cannot send any more if
+   --  Connects to the server. With a small Receive_Buffer, the server soon cannot send anymore if
    --  the client does not read.
 
    procedure Send (Self : in out Client; Bytes : String);

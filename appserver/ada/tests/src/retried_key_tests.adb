@@ -355,7 +355,7 @@ package body Retried_Key_Tests is
       Answers (T.DB, "SELECT id FROM retry_key", "new");
    end Old_Keys;
 
-   --  The job fails twice, purges, and is then cancelled
+   --  The job fails twice, purges, and is then canceled
 
    Purge_Waits    : Natural := 0;
    Purge_Openings : Natural := 0;

@@ -340,7 +340,7 @@ package body Server_Tests is
    begin
       Add ("connections are returned", Returned'Access);
       Add ("rejected connections", Refused'Access);
-      Add ("cancelling from another task", Cancelled'Access);
+      Add ("canceling from another task", Cancelled'Access);
       Add ("a lost connection", Lost'Access);
       Add ("prepared statements on the server", Keeps_Prepared'Access);
       Add ("a statement closed after an error", Closed_After_An_Error'Access);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests of database servers: the number of connections, connections that are rejected, cancelled
+--  Tests of database servers: the number of connections, connections that are rejected, canceled
 --  or lost, and prepared statements on the server.
 
 with AUnit.Test_Suites;

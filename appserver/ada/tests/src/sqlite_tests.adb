@@ -509,7 +509,7 @@ package body SQLite_Tests is
         (Caller.Create ("a pool that opens a locked database", Pool_Opening_Waits'Access));
       Result.Add_Test (Caller.Create ("a read-only database", Only_Queries'Access));
       Result.Add_Test (Caller.Create ("a stale snapshot", Stale_Snapshot'Access));
-      Result.Add_Test (Caller.Create ("cancelling from another task", Cancelling'Access));
+      Result.Add_Test (Caller.Create ("canceling from another task", Cancelling'Access));
       Result.Add_Test (Caller.Create ("running again after an error", Trying_Again'Access));
       Result.Add_Test (Caller.Create ("a statement time limit", Time_Limit'Access));
       Result.Add_Test (Caller.Create ("columns that were added later", New_Columns'Access));

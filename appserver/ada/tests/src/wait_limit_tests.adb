@@ -840,7 +840,7 @@ package body Wait_Limit_Tests is
          Answers (T.DB, "SELECT count(*) FROM t", "2");
       end loop;
       Stops := True;
-      Assert (Calls > 0, "no task cancelled");
+      Assert (Calls > 0, "no task canceled");
    exception
       when others =>
          Stops := True;
@@ -946,7 +946,7 @@ package body Wait_Limit_Tests is
       Add ("a cancellation during the close", Cancel_In_Close'Access);
       Add ("a cancellation at the end of the connection", Cancel_At_End'Access);
       Add ("no file descriptor for a limit", No_Descriptors'Access);
-      Add ("cancelling", Cancelling'Access);
+      Add ("canceling", Cancelling'Access);
       Add ("a late cancellation", Late_Cancel'Access);
       Add ("a cancellation that arrives after its timeout", Unknown_Cancel'Access);
       Add ("a cancellation whose connection breaks", Broken_Cancel'Access);

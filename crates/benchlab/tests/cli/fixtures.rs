@@ -461,7 +461,7 @@ fn invalid_keys_of_a_fixture_are_rejected() {
         ),
         (
             "state = \"color\"\n[fixture.states]\nrad = {}\n",
-            "there is no value of `factor.color` `rad`",
+            "`factor.color` has no value `rad`",
         ),
         (
             &format!("{by_subject}two = {{}}\n"),

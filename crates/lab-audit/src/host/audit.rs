@@ -67,7 +67,7 @@ const HOST: Class = Class {
         ("zone_reclaim", "vm.zone_reclaim_mode"),
         ("clock_source", "clock source in use"),
         ("clock_sources", "available clock sources"),
-        ("clock_read", "time of one reading of the clock"),
+        ("clock_read", "duration of one clock read"),
         ("reading", "clock_read in words"),
         ("synchronized", "whether the clock is synchronized"),
         (

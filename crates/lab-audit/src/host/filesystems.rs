@@ -18,7 +18,8 @@ pub const FILESYSTEM: Class = Class {
         ("options", "the mount options"),
         (
             "times",
-            "when reads write the access time: noatime, relatime or strictatime",
+            "the access-time policy, which determines when a read updates the access time: noatime, \
+            relatime or strictatime",
         ),
         (
             "discard",

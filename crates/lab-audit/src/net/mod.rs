@@ -775,9 +775,10 @@ fn ratio_table(observations: &[NetObservation]) -> EvidenceTable {
     }
     EvidenceTable {
         title: "IPv6 / IPv4".into(),
-        caption: "Hodges-Lehmann estimates over the mirrored turns, with intervals at 95 % each. \
-            Below 1, IPv6 is faster. The ratio compares paths and the machines at their ends. If \
-            the addresses lead to different machines, the ratio says nothing about the protocols."
+        caption: "Hodges-Lehmann estimates over the mirrored turns, each with its own 95 % \
+            confidence interval. A ratio below 1 means that IPv6 is faster. The ratio compares \
+            paths and the machines at their ends. If the addresses lead to different machines, the \
+            ratio says nothing about the protocols."
             .into(),
         columns: ["name", "step", "ratio", "low", "high"]
             .map(String::from)

@@ -76,7 +76,9 @@ impl Pinger {
         // Ping sockets need no root privileges if net.ipv4.ping_group_range includes the user's group (icmp(7)).
         let open = |kind| socket(domain, kind, SockFlag::SOCK_CLOEXEC, protocol);
         let opened = open(SockType::Datagram).or_else(|_| open(SockType::Raw));
-        let socket = opened.map_err(|_| "ICMP needs root, or net.ipv4.ping_group_range")?;
+        let socket = opened.map_err(
+            |_| "ICMP requires root, or a net.ipv4.ping_group_range that includes the user's group",
+        )?;
         let icmp_error = |e: nix::Error| format!("ICMP: {e}");
         let timeout = TimeVal::new(TIMEOUT.as_secs() as i64, 0);
         setsockopt(&socket, ReceiveTimeout, &timeout).map_err(icmp_error)?;

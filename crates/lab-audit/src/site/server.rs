@@ -76,11 +76,12 @@ pub const SERVER: Class = Class {
         ("opener_policy", "Cross-Origin-Opener-Policy, or none"),
         (
             "unpinned",
-            "scripts and style sheets from other hosts without a hash",
+            "scripts and style sheets that the page loads from other hosts without an integrity hash \
+            (SRI)",
         ),
         (
             "unpinned_first",
-            "URL of the first script or style sheet without a hash",
+            "URL of the first script or style sheet without an integrity hash",
         ),
         ("unpinned_word", "`unpinned_first` as a shell word"),
         ("nosniff", "whether X-Content-Type-Options is nosniff"),

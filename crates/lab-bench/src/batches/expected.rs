@@ -2,7 +2,7 @@
 //! Checks that all subjects do the same work: each point must produce the same check value and the
 //! same number of units.
 
-use crate::subject::fault::{Fault, SubjectResult, count};
+use crate::subject::fault::{Fault, SubjectResult, plural};
 use crate::subject::process::BatchResult;
 use lab_model::{Outcome, PointId, SubjectId};
 use std::collections::HashMap;
@@ -83,7 +83,7 @@ pub fn compare(expected: Checked, found: Checked, operations: u64) -> SubjectRes
             "check",
             format!(
                 "{key}={found} for {}; the other subjects have {expected}",
-                count(operations, "operation")
+                plural(operations, "operation")
             ),
         ))
     };

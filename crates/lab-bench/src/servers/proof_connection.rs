@@ -4,7 +4,7 @@
 //! It sends requests as raw bytes, reads responses, and records a transcript.
 
 use crate::host::interrupt;
-use crate::subject::fault::count;
+use crate::subject::fault::plural;
 use lab_load::Tls;
 use rustls::{ClientConnection, StreamOwned};
 use std::collections::VecDeque;
@@ -309,7 +309,7 @@ impl ProofConnection {
         let shown = &bytes[..bytes.len().min(SHOWN)];
         let rest = match bytes.len() - shown.len() {
             0 => String::new(),
-            rest => format!("… and {}", count(rest as u64, "more byte")),
+            rest => format!("… and {}", plural(rest as u64, "more byte")),
         };
         let text = String::from_utf8_lossy(shown).escape_debug().to_string();
         self.keep(format!("{mark}{text}{rest}"));

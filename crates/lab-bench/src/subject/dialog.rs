@@ -169,7 +169,7 @@ impl Dialog {
         self.reply_within(verb, self.time_limit)
     }
 
-    /// Waits for a reply until the time limit `limit`. The reply must have the verb `verb`.
+    /// Waits at most `limit` for a reply, which must have the verb `verb`.
     pub fn reply_within(&mut self, verb: &str, limit: Duration) -> SubjectResult<Reply> {
         let reply = self.any_reply(limit)?;
         if reply.verb == verb {

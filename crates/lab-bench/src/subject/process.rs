@@ -4,7 +4,7 @@
 
 use crate::host::sys;
 use crate::subject::dialog::{Dialog, Ending, connection_lost, nonsense};
-use crate::subject::fault::{Fault, SubjectResult, count};
+use crate::subject::fault::{Fault, SubjectResult, plural};
 use crate::subject::protocol::{self, Reply};
 use crate::targets::effects::{self, Failed};
 use lab_host::CpuClock;
@@ -266,7 +266,7 @@ impl SubjectProcess {
             if done != operations {
                 return Err(format!(
                     "the subject performed {} instead of {operations}",
-                    count(done, "operation")
+                    plural(done, "operation")
                 ));
             }
             let (check, units) = (reply.number("check")?, reply.number("units")?);
@@ -436,7 +436,7 @@ fn latencies(
     if counted != operations {
         return Err(format!(
             "`latencies=` contains {} instead of {operations}",
-            count(counted, "operation")
+            plural(counted, "operation")
         ));
     }
     Ok(Some(counts))

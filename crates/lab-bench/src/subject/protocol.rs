@@ -56,7 +56,9 @@ impl Reply {
                 .split_once('=')
                 .ok_or(format!("expected key=value, got `{word}`"))?;
             if !is_key(key) {
-                return Err(format!("invalid key `{key}`"));
+                return Err(format!(
+                    "invalid key `{key}`: expected a lowercase letter, followed by lowercase letters, digits or `_`"
+                ));
             }
             if args.iter().any(|(k, _)| k == key) {
                 return Err(format!("`{key}` is given twice"));

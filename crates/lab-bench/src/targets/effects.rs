@@ -2,7 +2,7 @@
 //! Counts the effects of calls that may fail. The target may contain the effect of a call once,
 //! more than once, or not at all (docs/protocol.md, "Calls that fail, and their effects").
 
-use crate::subject::fault::{SubjectResult, count};
+use crate::subject::fault::{SubjectResult, plural};
 use crate::subject::protocol::Reply;
 use crate::targets::reported::wrong_writes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,7 +123,7 @@ pub fn failed(reply: &Reply, calls: u64) -> Result<Failed, String> {
     ranges.ok_or_else(|| {
         format!(
             "expected `none` or ascending call numbers such as 3,17-19 for {}, got `failed={text}`",
-            count(calls, "call")
+            plural(calls, "call")
         )
     })
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A subject's report of its work, which is checked against the rows that it added.
 
-use crate::subject::fault::{Fault, SubjectResult, count};
+use crate::subject::fault::{Fault, SubjectResult, plural};
 use lab_model::Writes;
 
 /// A subject's report of its work since the last check.
@@ -22,8 +22,8 @@ impl Reported {
         if rows != expected {
             return Err(wrong_writes(format!(
                 "{} must add {}; the subject added {rows}",
-                count(self.operations, "operation"),
-                count(expected, "row")
+                plural(self.operations, "operation"),
+                plural(expected, "row")
             )));
         }
         if writes.rows > 0 && sum != self.sum {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The SQLite files that subjects work on, and benchlab's own check of the changes to them.
 
-use crate::subject::fault::{Fault, SubjectResult, count};
+use crate::subject::fault::{Fault, SubjectResult, plural};
 use crate::targets::content;
 use crate::targets::effects::{self, CallBatch, Effects, Row};
 use crate::targets::own_sql;
@@ -138,8 +138,8 @@ impl DatabaseFile {
         if committed != expected && !(is_own && committed < expected) {
             return Err(wrong_writes(format!(
                 "{} must commit {}; the file's change counter grew by {committed}",
-                count(operations, "operation"),
-                count(expected, "transaction")
+                plural(operations, "operation"),
+                plural(expected, "transaction")
             )));
         }
         let changed = u64::from(now.schema_changes.wrapping_sub(before.schema_changes));
@@ -147,8 +147,8 @@ impl DatabaseFile {
         if changed != expected {
             return Err(wrong_writes(format!(
                 "{} must change the schema {}; the schema cookie grew by {changed}",
-                count(operations, "operation"),
-                count(expected, "time")
+                plural(operations, "operation"),
+                plural(expected, "time")
             )));
         }
         if is_own {
@@ -273,9 +273,9 @@ impl Opens {
                 "opens",
                 format!(
                     "{} must open the file {}; it was opened {}",
-                    count(operations, "operation"),
-                    count(operations, "time"),
-                    count(found, "time")
+                    plural(operations, "operation"),
+                    plural(operations, "time"),
+                    plural(found, "time")
                 ),
             )),
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Verifies the work on a server. The server's counts must equal the counts that the case requires.
 
-use crate::subject::fault::{Fault, SubjectResult, count};
+use crate::subject::fault::{Fault, SubjectResult, plural};
 use crate::targets::reported::Reported;
 use lab_model::{Check, Plan, PointId};
 use lab_services::Counters;
@@ -82,8 +82,8 @@ fn connections(expected: &ExpectedStatements, counted: &Counters) -> SubjectResu
             "opens",
             format!(
                 "{} must open {}; the server counted {found}",
-                count(operations, "operation"),
-                count(must, "connection")
+                plural(operations, "operation"),
+                plural(must, "connection")
             ),
         )),
         _ => Ok(()),
@@ -107,7 +107,7 @@ fn kinds(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()>
         if !fits {
             return Err(wrong_statements(format!(
                 "{} must execute {must} × {}; the server counted {found}",
-                count(expected.reported.operations, "operation"),
+                plural(expected.reported.operations, "operation"),
                 word.to_uppercase()
             )));
         }
@@ -134,8 +134,8 @@ fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> 
     if expected.yields_rows && found != units {
         return Err(wrong_statements(format!(
             "{} must return or change {}; the server counted {found}",
-            count(operations, "operation"),
-            count(units, "row")
+            plural(operations, "operation"),
+            plural(units, "row")
         )));
     }
     let Some(reads) = expected.reads.map(|reads| reads * operations) else {
@@ -144,16 +144,16 @@ fn rows(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> 
     match (counted.rows_read, counted.blocks) {
         (Some(found), _) if found != reads => Err(wrong_statements(format!(
             "{} must read {} of tables; the server counted {found}",
-            count(operations, "operation"),
-            count(reads, "row")
+            plural(operations, "operation"),
+            plural(reads, "row")
         ))),
         // PostgreSQL reports the number of rows read too late, so only blocks are compared.
         (_, Some(blocks)) if reads > 0 && blocks < expected.preparable() => {
             Err(wrong_statements(format!(
                 "{} must read {} of tables; the server accessed {} of tables and indexes",
-                count(operations, "operation"),
-                count(reads, "row"),
-                count(blocks, "block")
+                plural(operations, "operation"),
+                plural(reads, "row"),
+                plural(blocks, "block")
             )))
         }
         _ => Ok(()),
@@ -172,19 +172,19 @@ fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<
         (Some(true), Some(found), _) if !(must..=must + repeated).contains(&found) => {
             Err(wrong_statements(format!(
                 "{} must execute prepared statements {}; the server counted {found}",
-                count(operations, "operation"),
-                count(must, "time")
+                plural(operations, "operation"),
+                plural(must, "time")
             )))
         }
         (Some(false), Some(found), _) if found > 0 => Err(wrong_statements(format!(
             "the subject must send its statements as text; the server executed {}",
-            count(found, "prepared statement")
+            plural(found, "prepared statement")
         ))),
         (Some(false), _, Some(plans)) if plans < must => Err(wrong_statements(format!(
             "the subject must send its statements as text; the server made {} for {}, so some were \
              prepared",
-            count(plans, "plan"),
-            count(must, "execution")
+            plural(plans, "plan"),
+            plural(must, "execution")
         ))),
         _ => Ok(()),
     }

@@ -39,7 +39,7 @@ fn majority_matches(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> 
     count > 0 && count * 2 > lines.len()
 }
 
-/// Returns advice about the time zone if the times are in UTC and the user specified no zone.
+/// Returns advice about the time zone if the timestamps are in UTC and the user specified no zone.
 fn zone_advice(zone: &Zone) -> Option<LogAdvice> {
     (!zone.is_given).then_some(LogAdvice::TimesInUtc)
 }

@@ -13,8 +13,8 @@ use crate::time::{Zone, clf, number};
 use lab_model::{LogAdvice, LogAssumption};
 use memchr::memchr;
 
-/// A parser of HAProxy lines. The times of these lines come from the server's clock and have no
-/// offset.
+/// A parser of HAProxy lines. The timestamps of these lines come from the server's clock and have
+/// no offset.
 #[derive(Clone, Debug, Default)]
 pub struct HaProxy {
     /// The server's time zone.

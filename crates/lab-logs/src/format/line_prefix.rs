@@ -55,7 +55,7 @@ pub enum LineTag {
 /// The head of the first line of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head<'l> {
-    /// The time of the line.
+    /// The timestamp of the line.
     pub time: HeadTime<'l>,
     /// The server's process or session, or `None` if the prefix contains neither.
     pub process: Option<&'l [u8]>,
@@ -74,7 +74,7 @@ pub struct Head<'l> {
 /// The method of recognizing heads of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinePrefix {
-    /// By the patterns of times and process IDs.
+    /// By the patterns of timestamps and process IDs.
     Detected(DetectedPrefix),
     /// By the server's `log_line_prefix`.
     Configured(Vec<PrefixPiece>),
@@ -83,17 +83,17 @@ pub enum LinePrefix {
 /// Facts about an unknown `log_line_prefix`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DetectedPrefix {
-    /// True if every head has a time.
+    /// True if every head has a timestamp.
     pub has_time: bool,
     /// True if the prefix does not end in a separator, as in `user=appLOG:  `.
     pub is_attached: bool,
-    /// The index of the message's time among the times of a head.
+    /// The index of the message's timestamp among the timestamps of a head.
     ///
-    /// The other times can be the start of the session, or a time that a container wrote.
+    /// The other timestamps can be the start of the session, or a timestamp that a container wrote.
     pub time: usize,
     /// The field that identifies the session.
     pub process: ProcessField,
-    /// True if the prefix has numbers other than its times.
+    /// True if the prefix has numbers other than its timestamps.
     pub has_numbers: bool,
     /// True if a collector replaced the two blanks after a severity with one.
     pub is_merged: bool,
@@ -396,7 +396,7 @@ pub struct SyslogLine<'l> {
     /// The sequence number of this piece of the message, from 1, or `None` if pieces are not
     /// numbered.
     pub part: Option<u64>,
-    /// The time that syslog wrote, if it has a year.
+    /// The timestamp that syslog wrote, if it has a year.
     pub time: HeadTime<'l>,
     /// The text of the message.
     pub text: &'l [u8],

@@ -24,7 +24,7 @@ const MS: u64 = 1_000_000;
 /// A parser of lograge lines.
 #[derive(Clone, Debug, Default)]
 pub struct Lograge {
-    /// The time zone for times without an offset.
+    /// The time zone for timestamps without an offset.
     pub zone: Zone,
     others: u64,
     /// The number of lines from Heroku's router.

@@ -78,7 +78,7 @@ pub struct Hints {
     pub unit: Option<u64>,
     /// The roles of fields, for lines with named fields.
     pub fields: FieldMap,
-    /// The server's time zone, for times without an offset.
+    /// The server's time zone, for timestamps without an offset.
     pub zone: Zone,
 }
 
@@ -95,8 +95,8 @@ pub struct LogReader {
     /// `None` means that the log contains the unit, the user specified it, or the format defines
     /// it.
     bare_unit: Option<u64>,
-    /// Advice about the zone, if times are in UTC and the user did not specify the server's own
-    /// zone.
+    /// Advice about the zone, if timestamps are in UTC and the user did not specify the server's
+    /// own zone.
     pub zone_advice: Option<LogAdvice>,
 }
 
@@ -584,7 +584,7 @@ impl LogReader {
         assumptions
     }
 
-    /// Returns the zone for times without an offset.
+    /// Returns the zone for timestamps without an offset.
     fn zone(&self) -> Option<&Zone> {
         Some(match &self.kind {
             FormatKind::Combined(_) => return None,

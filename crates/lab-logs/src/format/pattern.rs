@@ -149,7 +149,7 @@ struct PatternPiece {
 /// A compiled format.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// The time zone for times without an offset.
+    /// The time zone for timestamps without an offset.
     pub zone: Zone,
     before: Vec<u8>,
     pieces: Vec<PatternPiece>,

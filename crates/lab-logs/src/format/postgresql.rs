@@ -97,7 +97,7 @@ struct TextMessages {
     part_bytes: usize,
     /// The number of messages that have begun so far.
     begun: u64,
-    /// True if any message has only the time that syslog wrote, which has no year.
+    /// True if any message has only the timestamp that syslog wrote, which has no year.
     has_yearless_times: bool,
 }
 
@@ -276,7 +276,7 @@ impl PostgresqlLog {
         cut_off as u64
     }
 
-    /// Returns assumptions about times.
+    /// Returns assumptions about timestamps.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let mut assumptions = self.zones.assumptions();
         assumptions.extend(self.sessions.assumption());
@@ -306,7 +306,8 @@ impl PostgresqlLog {
     }
 }
 
-/// Returns true if two detected prefixes find the same times and processes in the lines of `begin`.
+/// Returns true if two detected prefixes find the same timestamps and processes in the lines of
+/// `begin`.
 ///
 /// The detected prefixes of two files of one log can differ, because a short file has fewer lines
 /// to learn from.

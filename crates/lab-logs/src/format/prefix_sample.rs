@@ -65,9 +65,10 @@ fn has_merged_blanks(lines: &[&[u8]]) -> bool {
     merged.into_iter().any(has) && !has(b"LOG:  ")
 }
 
-/// Returns the text before the time if that text is the same in all heads and each head has a time.
+/// Returns the text before the timestamp if that text is the same in all heads and each head has a
+/// timestamp.
 ///
-/// A line with this text and a time begins a message or comes from another program.
+/// A line with this text and a timestamp begins a message or comes from another program.
 pub fn text_before_time(lines: &[&[u8]], prefix: &LinePrefix) -> Option<Vec<u8>> {
     let mut lead = None;
     for line in lines {
@@ -87,7 +88,7 @@ fn sampled_heads<'l>(lines: &[&'l [u8]], detected: DetectedPrefix) -> Vec<Sample
     let head_of = |line: &&'l [u8]| {
         let text = syslog_line(line).map_or(*line, |syslog| syslog.text);
         let head = prefix.head(text)?;
-        // A line without a time may come from another program.
+        // A line without a timestamp may come from another program.
         let is_certain = head.time != HeadTime::None
             || head.process.is_some()
             || head.text.starts_with(b"duration: ")
@@ -129,10 +130,10 @@ fn learned(heads: &[SampledHead], detected: DetectedPrefix) -> Option<LinePrefix
     })
 }
 
-/// Returns the index of the message's time among the times in a head.
+/// Returns the index of the message's timestamp among the timestamps in a head.
 ///
-/// The message's time is the first time, unless that is the start of the session. The start of the
-/// session has fewer different values than another time, or goes back more often than that time.
+/// The message's timestamp is the first one, unless that is the start of the session. The start of
+/// the session has fewer different values than another timestamp, or goes back more often.
 fn message_time(heads: &[SampledHead]) -> usize {
     let first = TimeColumn::new(heads, 0);
     let times = heads.iter().map(|head| head.parts.times.len()).max();
@@ -146,7 +147,7 @@ fn message_time(heads: &[SampledHead]) -> usize {
     better.unwrap_or(0)
 }
 
-/// A column of times in a sample.
+/// A column of timestamps in a sample.
 struct TimeColumn {
     heads: usize,
     /// The number of different timestamps.

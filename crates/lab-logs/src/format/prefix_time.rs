@@ -3,10 +3,10 @@
 
 use crate::time::{iso, scaled};
 
-/// The time of a line.
+/// The timestamp of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadTime<'l> {
-    /// The line has no time.
+    /// The line has no timestamp.
     None,
     /// The local time, in seconds since 1970 as if it were UTC, and the zone as written in the
     /// line.
@@ -15,9 +15,9 @@ pub enum HeadTime<'l> {
     Unix(i64),
 }
 
-/// Parses a time such as `2026-05-01 10:00:00.123 CEST` at the beginning of `text`.
+/// Parses a timestamp such as `2026-05-01 10:00:00.123 CEST` at the beginning of `text`.
 ///
-/// Returns the time and the length of its text.
+/// Returns the timestamp and the length of its text.
 pub fn local_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
     let (local_s, _) = iso(text.get(..19)?)?;
     let mut at = 19;

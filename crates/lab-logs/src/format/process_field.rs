@@ -6,12 +6,12 @@
 use super::prefix_time::{HeadTime, local_time, session_length, unix_time};
 use memchr::memmem;
 
-/// A prefix, split at its times.
+/// A prefix, split at its timestamps.
 #[derive(Clone, Debug)]
 pub struct PrefixParts<'l> {
-    /// The times, in order.
+    /// The timestamps, in order.
     pub times: Vec<HeadTime<'l>>,
-    /// The texts before, between and after the times.
+    /// The texts before, between and after the timestamps.
     pub texts: Vec<&'l [u8]>,
 }
 
@@ -98,7 +98,7 @@ impl NumberForm {
 pub struct NumberColumn {
     /// The form of the numbers.
     pub form: NumberForm,
-    /// True if the numbers precede the first time.
+    /// True if the numbers precede the first timestamp.
     is_before: bool,
     /// The index in `PrefixParts::texts` of the text that contains the number.
     text: usize,
@@ -107,7 +107,7 @@ pub struct NumberColumn {
 }
 
 impl<'l> PrefixParts<'l> {
-    /// Splits a prefix at its times.
+    /// Splits a line's prefix at its timestamps.
     pub fn new(prefix: &'l [u8]) -> PrefixParts<'l> {
         let mut parts = PrefixParts {
             times: Vec::new(),
@@ -133,8 +133,8 @@ impl<'l> PrefixParts<'l> {
         parts
     }
 
-    /// Returns the texts after the first time, and then the text before the first time. Each text
-    /// has its index.
+    /// Returns the texts after the first timestamp, and then the text before the first timestamp.
+    /// Each text has its index.
     fn ordered(&self) -> impl Iterator<Item = (usize, &'l [u8])> {
         let all = self.texts.iter().copied().enumerate();
         all.clone().skip(1).chain(all.take(1))
@@ -184,7 +184,7 @@ impl<'l> PrefixParts<'l> {
         found.next()?.1.line
     }
 
-    /// Returns true if there is a number outside of the times that is not a part of a word.
+    /// Returns true if there is a number outside of the timestamps that is not a part of a word.
     pub fn has_number(&self) -> bool {
         let begins = |text: &[u8], at: usize| {
             text[at].is_ascii_digit() && (at == 0 || !text[at - 1].is_ascii_alphanumeric())

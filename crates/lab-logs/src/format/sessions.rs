@@ -33,7 +33,7 @@ const MAX_PLANS: usize = 100;
 const ROUNDING_NS: u64 = 1_000;
 /// The maximum excess of a duration over the time between two messages, in seconds.
 ///
-/// The times of messages can be whole seconds.
+/// The timestamps of messages can be whole seconds.
 const CLOCK_STEP_S: i64 = 2;
 
 /// The unit of durations in the languages of PostgreSQL's messages.

@@ -54,7 +54,7 @@ struct SlowEvent {
     unparsed: Option<String>,
     /// True if the line with the duration may be truncated within the digits.
     is_short: bool,
-    /// The time in `SET timestamp`, in seconds since 1970.
+    /// The timestamp in `SET timestamp`, in seconds since 1970.
     timestamp_s: Option<i64>,
     has_set: bool,
     has_use: bool,
@@ -84,7 +84,7 @@ struct HeaderBlock {
 /// A parser of the slow query log.
 #[derive(Clone, Debug, Default)]
 pub struct SlowLog {
-    /// The time zone for times without an offset.
+    /// The time zone for timestamps without an offset.
     zone: Zone,
     /// The time in the last `# Time:` line, which can apply to multiple statements.
     time: Option<HeaderTime>,
@@ -96,7 +96,7 @@ pub struct SlowLog {
     last_s: Option<i64>,
     /// The number of lines that may still belong to the banner of a server start.
     banner_lines: u8,
-    /// True if a time without a zone was interpreted as UTC.
+    /// True if a timestamp without a zone was interpreted as UTC.
     is_zone_guessed: bool,
     /// Names in double quotes, from statements in sessions that use `ANSI_QUOTES`.
     names: HashSet<Vec<u8>>,
@@ -555,7 +555,7 @@ impl SlowLog {
         }
     }
 
-    /// Returns assumptions about times, durations and the sample.
+    /// Returns assumptions about timestamps, durations and the sample.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let is_repeated = !self.is_zone_guessed && self.zone.was_ambiguous;
         let is_skipped = !self.is_zone_guessed && self.zone.was_skipped;

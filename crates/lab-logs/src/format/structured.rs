@@ -410,7 +410,7 @@ impl Line {
     }
 }
 
-/// A duration without a unit from the sample.
+/// A duration in the sample that was written without a unit.
 #[derive(Clone, Debug)]
 struct SampledDuration {
     /// The index of the producer that the line's fields identify, if any.
@@ -418,7 +418,7 @@ struct SampledDuration {
     /// The duration as written.
     value: f64,
     time_s: Option<i64>,
-    /// The first and the last time in the line, in ns since 1970.
+    /// The first and the last timestamp in the line, in ns since 1970.
     times: Option<(i128, i128)>,
 }
 
@@ -492,7 +492,8 @@ impl SampledPath {
 
     /// Returns true if this field does not contain the path, but `other` does.
     ///
-    /// In a log with only one page, both fields are constant.
+    /// A constant field is replaced only if `other` varies, because both are constant in a log with
+    /// only one page. The name of a log file is replaced even if `other` is constant.
     fn is_replaced_by(&self, other: &SampledPath) -> bool {
         let can_replace = other.lines >= self.lines && other.has_paths && !other.is_log_file;
         let page = |text: &str| text.split(['?', '#']).next().unwrap_or("").to_string();
@@ -516,9 +517,9 @@ fn is_log_file(text: &str) -> bool {
 /// An interpreter that finds the meaning of fields by their names.
 #[derive(Clone, Debug, Default)]
 pub struct Structured {
-    /// The time zone for times without an offset.
+    /// The time zone for timestamps without an offset.
     pub zone: Zone,
-    /// The time zones whose names the log's times contain.
+    /// The time zones whose names the log's timestamps contain.
     zone_words: ZoneWords,
     /// The unit of durations that the user specified, in ns.
     unit: Option<u64>,
@@ -552,11 +553,11 @@ pub struct Structured {
     check: UnitCheck,
     /// The field whose durations have an assumed unit, if any.
     assumed_field: Option<String>,
-    /// The first field with a time that cannot be parsed, and the time as an example.
+    /// The first field with a timestamp that cannot be parsed, and the timestamp as an example.
     strange_time: Option<(String, String)>,
-    /// A field for times with values that hardly look like times, such as small numbers.
+    /// A field for timestamps with values that hardly look like timestamps, such as small numbers.
     odd_time: StrangeField,
-    /// The number of requests whose time cannot be parsed.
+    /// The number of requests whose timestamp cannot be parsed.
     strange_times: u64,
     strange_duration: StrangeField,
     strange_status: StrangeField,
@@ -604,7 +605,7 @@ pub struct Structured {
     /// Advice that names the field that is used for paths, and the field that was not used because
     /// it contains something else.
     path_field: Option<LogAdvice>,
-    /// Fields that may be durations, times, paths and statuses, in this order.
+    /// Fields that may be durations, timestamps, paths and statuses, in this order.
     ///
     /// They are listed in advice if a log has no known field of that kind.
     candidates: [BTreeSet<Candidate>; 4],
@@ -1891,23 +1892,24 @@ fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
     }
 }
 
-/// A time from a field, and the name of its zone if it has no offset.
+/// A timestamp from a field, and the name of its zone if it has no offset.
 struct ReadTime<'v> {
     time: WrittenTime,
     zone: Option<&'v str>,
 }
 
 impl WrittenTime {
-    /// Returns the nanoseconds since 1970. A time without an offset is read as UTC.
+    /// Returns the nanoseconds since 1970. A timestamp without an offset is read as UTC.
     fn utc_ns(&self) -> i128 {
         self.ns - i128::from(self.offset_s.unwrap_or(0)) * 1_000_000_000
     }
 }
 
-/// Returns true if the first time describes a line better than the other time.
+/// Returns true if the first timestamp describes a line better than the other timestamp.
 ///
-/// Each time comes with the rank of its field and a flag that is true if the time contains the name
-/// of its zone. A time with an offset or a zone takes precedence over the same moment without them.
+/// Each timestamp comes with the rank of its field and a flag that is true if the timestamp
+/// contains the name of its zone. A timestamp with an offset or a zone takes precedence over the
+/// same moment without them.
 fn is_better_time(
     (rank, time, has_zone): (u16, WrittenTime, bool),
     (other_rank, other, other_has_zone): (u16, WrittenTime, bool),
@@ -1921,8 +1923,8 @@ fn is_better_time(
     is_sure
 }
 
-/// Returns true if two times differ only by an offset from UTC, which is a multiple of 15 minutes.
-/// Differences of up to 2 s are ignored.
+/// Returns true if two timestamps differ only by an offset from UTC, which is a multiple of 15
+/// minutes. Differences of up to 2 s are ignored.
 fn is_same_moment(one: WrittenTime, other: WrittenTime) -> bool {
     const QUARTER_S: i64 = 900;
     const MAX_OFFSET_S: i64 = 14 * 3600;
@@ -1933,7 +1935,7 @@ fn is_same_moment(one: WrittenTime, other: WrittenTime) -> bool {
     difference.abs() <= MAX_OFFSET_S + TOLERANCE_S && rest.abs() <= TOLERANCE_S
 }
 
-/// Parses a time from a field.
+/// Parses a timestamp from a field.
 fn written_time(value: Scalar<'_>) -> Option<ReadTime<'_>> {
     let text = match value {
         Scalar::Integer(n) => return epoch(n as f64, i128::from(n)).map(ReadTime::from),
@@ -1968,7 +1970,8 @@ fn written_time(value: Scalar<'_>) -> Option<ReadTime<'_>> {
     epoch(number, number as i128).map(ReadTime::from)
 }
 
-/// Returns the name of a time's zone as a slice of the text from which the time was parsed.
+/// Returns the name of a timestamp's zone as a slice of the text from which the timestamp was
+/// parsed.
 fn zone_name<'v>(text: &'v str, time: &ZonedTime) -> Option<&'v str> {
     let zone = std::str::from_utf8(time.zone?).ok()?;
     text.rfind(zone)
@@ -1981,7 +1984,7 @@ impl From<WrittenTime> for ReadTime<'_> {
     }
 }
 
-/// Returns true if a value that cannot be parsed may be a time.
+/// Returns true if a value that cannot be parsed may be a timestamp.
 fn looks_like_time(value: Scalar) -> bool {
     // Smaller numbers are more likely durations.
     const MIN_TIME: f64 = 1e8;
@@ -2005,7 +2008,7 @@ fn epoch(number: f64, integer: i128) -> Option<WrittenTime> {
     let scale = *scales
         .iter()
         .find(|scale| number * **scale as f64 / 1e9 < 4.1e9)?;
-    // A log is unlikely to contain times before 2001.
+    // A log is unlikely to contain timestamps before 2001.
     let is_time = number * scale as f64 / 1e9 >= 1e9;
     is_time.then(|| WrittenTime {
         ns: integer * scale + ((number - integer as f64) * scale as f64) as i128,

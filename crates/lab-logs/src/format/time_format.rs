@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses times by a format in a server's configuration.
+//! Parses timestamps by a format in a server's configuration.
 //!
 //! The formats are `strftime`, as in Apache's `%{%d/%b/%Y:%T}t`, and Java's `SimpleDateFormat`, as
-//! in Tomcat's `%{yyyy-MM-dd HH:mm:ss}t`. One time can be split into multiple fields.
+//! in Tomcat's `%{yyyy-MM-dd HH:mm:ss}t`. One timestamp can be split into multiple fields.
 //!
 //! Source: POSIX.1-2017, *strftime*; Apache HTTP Server 2.4, mod_log_config; Java SE 17,
 //! `SimpleDateFormat`.
@@ -10,7 +10,7 @@
 use crate::time::{EPOCHS, Zone, half_day, half_day_shift, offset, utc};
 use crate::zone_words::clear_offset;
 
-/// A component of a time.
+/// A component of a timestamp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum TimePart {
     Literal(String),
@@ -45,11 +45,11 @@ enum TimePart {
     Number,
 }
 
-/// A format of times.
+/// A format of timestamps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeFormat(Vec<TimePart>);
 
-/// The components of a line's time.
+/// The components of a line's timestamp.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimeParts {
     pub year: Option<u64>,
@@ -131,7 +131,7 @@ impl TimeFormat {
         Some(text.len() - rest.len())
     }
 
-    /// Joins the formats of a time that is split into multiple fields.
+    /// Joins the formats of a timestamp that is split into multiple fields.
     pub fn joined<'f>(formats: impl Iterator<Item = &'f TimeFormat>) -> TimeFormat {
         TimeFormat(formats.flat_map(|format| format.0.clone()).collect())
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Determines the unit of durations that are written without a unit.
 //!
-//! The values and the log's times exclude some units.
+//! The values and the log's timestamps exclude some units.
 
 use lab_model::{LogAdvice, LogAssumption};
 
@@ -36,7 +36,7 @@ const MIN_UNIT_CHANGE: f64 = 200.0;
 const MIN_P90_NS: f64 = 2e3;
 /// The maximum plausible average number of concurrent requests in one log.
 const MAX_CONCURRENCY: f64 = 10_000.0;
-/// The minimum backward step in the times of lines that counts as an inversion, in seconds.
+/// The minimum backward step in the timestamps of lines that counts as an inversion, in seconds.
 ///
 /// Inversions show that lines contain the time of arrival rather than the time of completion.
 const INVERSION_S: f64 = 2.0;
@@ -56,23 +56,23 @@ pub fn unit_name(scale: u64) -> &'static str {
 /// The durations of a log in an unknown unit, and other evidence about them.
 #[derive(Clone, Debug, Default)]
 pub struct UnitEvidence {
-    /// The durations as written, each with its line's time in seconds since 1970, in the order of
-    /// the lines.
+    /// The durations as written, each with its line's timestamp in seconds since 1970, in the order
+    /// of the lines.
     durations: Vec<(f64, Option<f64>)>,
-    /// For each line with two times: the time between them in ns, and the duration as written.
+    /// For each line with two timestamps: the time between them in ns, and the duration as written.
     between: Vec<(f64, f64)>,
     /// True if any duration has a fraction.
     has_fraction: bool,
 }
 
 impl UnitEvidence {
-    /// Adds a line's duration, as written, and its time in seconds since 1970.
+    /// Adds a line's duration, as written, and its timestamp in seconds since 1970.
     pub fn add(&mut self, duration: f64, time_s: Option<f64>) {
         self.has_fraction |= duration.fract() != 0.0;
         self.durations.push((duration, time_s));
     }
 
-    /// Adds the first and the last time in a line, in ns since 1970, with its duration.
+    /// Adds the first and the last timestamp in a line, in ns since 1970, with its duration.
     pub fn add_times(&mut self, duration: f64, first_ns: i128, last_ns: i128) {
         if last_ns > first_ns && duration > 0.0 {
             self.between.push(((last_ns - first_ns) as f64, duration));

@@ -105,7 +105,7 @@ impl W3c {
         self.has_durations
     }
 
-    /// Returns true if times are in the server's zone rather than in UTC.
+    /// Returns true if timestamps are in the server's zone rather than in UTC.
     pub fn is_local(&self) -> bool {
         self.is_local
     }
@@ -380,7 +380,8 @@ impl W3c {
         };
         self.has_derived_days = true;
         let step = clock - *last;
-        // Lines are written when requests end, so times can go back a little, even across midnight.
+        // Lines are written when requests end, so timestamps can go back a little, even across
+        // midnight.
         if step < -HOUR {
             *midnight += DAY;
         } else if step > 23 * HOUR {

@@ -360,5 +360,8 @@ fn a_format_that_fits_no_line_names_the_field() {
         .into_iter()
         .chain(forty_lines(line));
     let log = Configured::read("%h %l %u %t \"%r\" %>s %b %D", lines);
-    assert_eq!((log.pages(), log.advice), (vec![("/a", 40, 4_780)], vec![]));
+    assert_eq!(
+        (log.pages(), &log.advice[..]),
+        (vec![("/a", 40, 4_780)], &[][..])
+    );
 }

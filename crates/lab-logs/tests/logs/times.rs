@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks that times are read in the forms that servers write, or that the report says that they
-//! cannot be read.
+//! Checks that timestamps are read in the forms that servers write, or that the report says that
+//! they cannot be read.
 
 use crate::support::{MONDAY, ReadLog};
 use lab_logs::{Hints, Zone};

@@ -17,7 +17,7 @@ pub struct LogsOrder {
     pub unit: Option<u64>,
     /// The names of fields, for formats in which fields have names.
     pub fields: Option<String>,
-    /// The time zone of times without an offset.
+    /// The time zone of timestamps without an offset.
     pub zone: Option<String>,
     /// The text of a rule file.
     pub rules: Option<String>,

@@ -47,7 +47,7 @@ fn meaning(kind: BiasKind) -> &'static str {
         }
         BiasKind::Drift => "The time changes by more than the margin within a block",
         BiasKind::Core(_) => "The cores differ by more than the margin",
-        BiasKind::Redone => "The cost of repeated turns differs by more than the margin",
+        BiasKind::Redone => "Including the redone turns changes the cost by more than the margin",
         BiasKind::Helpers => "Helper threads work on other cores",
     }
 }

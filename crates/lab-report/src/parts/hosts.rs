@@ -143,9 +143,10 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
             decision_cell(effect.differ),
         ]);
     }
-    table.caption = "A random effect of the host on the logarithm of the ratio (Wald 1940), which assumes that \
-                     blocks are normally distributed with the same variance on all hosts. All intervals are \
-                     simultaneous; few hosts show little about how much others would differ."
+    table.caption = "The model is a random effect of the host on the logarithm of the ratio (Wald 1940). It \
+                     assumes that the values of blocks are normally distributed with the same variance on all \
+                     hosts. All intervals are simultaneous. With only a few hosts, the result says little about \
+                     how much other hosts would differ."
         .into();
     table
 }

@@ -354,8 +354,8 @@ pub fn method(scope: &Scope, load: &LoadSpec, serving: Option<&Serving>) -> Vec<
     }
     text.push(format!(
         "Rates and costs are medians over {} with exact order-statistic intervals. Percentiles cover all requests \
-         served, with intervals from the fractions of requests per block; they are up to 0.1 % too high and never \
-         too low. The requested confidence level is {}.",
+         served, and are up to 0.1 % too high and never too low. Their intervals are computed from the fraction of \
+         each block's requests that exceed a value. The requested confidence level is {}.",
         count(scope.results.blocks as usize, "block"),
         say::percent(scope.level()),
     ));

@@ -260,12 +260,12 @@ pub fn highest_rate(scope: &Scope, points: &[PointId], work: &str) -> Option<Str
     let tie = match tied {
         [] => String::new(),
         many => format!(
-            "; whether it is above that of {} is inconclusive",
+            ". It is statistically tied with {}",
             sentence::names(scope, many)
         ),
     };
     let limited = if cell::is_saturated(scope, (first, Some(point))) {
-        " There the generator was the limit."
+        " The generator was the bottleneck there."
     } else {
         ""
     };

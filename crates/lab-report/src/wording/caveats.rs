@@ -106,7 +106,7 @@ fn generator_figures(saturated: &[String], late: &[String]) -> String {
     let late = (!late.is_empty()).then(|| {
         format!(
             "The load generator itself was late in {}: its own latency can be more than a tenth of some percentiles, \
-             so none of these is reported as equivalent.",
+             so none of these percentiles is reported as equivalent.",
             list(late)
         )
     });

@@ -170,16 +170,16 @@ pub fn control_changed(point: &str, change: &Interval, margin: f64) -> String {
 /// the first to the second run.
 pub fn method_of_changes(seconds: f64, loads: bool, level: f64, margin: f64) -> String {
     let begin = format!(
-        "The second run began {} the first. Changes are second / first",
+        "The second run began {} the first. Changes are the ratio second / first",
         distance(seconds)
     );
     let (level, margin) = (say::percent(level), say::percent(margin));
     match loads {
         true => format!(
-            "{begin}, for times and costs, so below 1 is better. Changes of rates, CPU time and memory are \
-             Hodges-Lehmann estimates over the blocks of both runs. Percentiles cover all requests of a run, with \
-             intervals from the fractions of requests per block. All intervals are simultaneous; the requested \
-             confidence level is {level}, and the margin is {margin}."
+            "{begin} of times and costs, so a value below 1 is better. Changes of rates, CPU time and memory are \
+             Hodges-Lehmann estimates over the blocks of both runs. Percentiles cover all requests of a run. Their \
+             intervals are computed from the fraction of each block's requests that exceed a value. All intervals are \
+             simultaneous; the requested confidence level is {level}, and the margin is {margin}."
         ),
         false => format!(
             "{begin}: Hodges-Lehmann estimates over the blocks of both runs. The intervals of ratios are \

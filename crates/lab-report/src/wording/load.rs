@@ -68,7 +68,8 @@ pub fn none_served(server: Option<&str>, all: &Outcome) -> String {
     format!("{server}No request succeeded: {}.", outcome(all))
 }
 
-/// States that the load was too short for a rate: `The load was too short for a rate: none of 1 request failed.`
+/// States that the load was too short for a rate: `The load was too short for a rate: there were no
+/// failures in 1 request.`
 pub fn rate_unknown(server: Option<&str>, all: &Outcome) -> String {
     let server = server.map_or(String::new(), |name| format!("{name}: "));
     format!(
@@ -82,7 +83,7 @@ fn outcome(outcome: &Outcome) -> String {
     let failed: u64 = outcome.failed.iter().map(|(_, n)| n).sum();
     let requests = count(outcome.requests as usize, "request");
     let predicate = match outcome.failed.as_slice() {
-        [] => return format!("none of {requests} failed"),
+        [] => return format!("there were no failures in {requests}"),
         [(only, _)] => predicate(*only),
         _ => "failed",
     };

@@ -140,9 +140,11 @@ pub fn comparison(compared: &Compared) -> String {
             Some(Verdict::Inconclusive {
                 blocks_needed: Some(n),
             }) => format!(
-                "The {title} of {subject} and {baseline} is not compared{at}: a comparison needs {n} blocks."
+                "The ratio of {subject} to {baseline} for {title} has no confidence interval yet{at}: a comparison needs {n} blocks."
             ),
-            _ => format!("The {title} of {subject} and {baseline} has no interval yet{at}."),
+            _ => format!(
+                "The ratio of {subject} to {baseline} for {title} has no confidence interval yet{at}."
+            ),
         };
     }
     let times = words.times(&comparison.ratio, baseline, *level);

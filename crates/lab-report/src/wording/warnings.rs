@@ -389,9 +389,9 @@ fn generator_saturated(all: &[BusyAt], started: bool) -> String {
     };
     let meaning = match started {
         true => {
-            "Requests per second there are limited by the generator: the server could serve more. They are compared \
-                 only with servers that are even slower, and the scalability law omits them. CPU time per request \
-                 does not depend on the generator."
+            "At these points, the generator limits the requests per second, and the server could serve more. benchlab \
+                 compares throughput measured there only with that of even slower servers, and omits these points \
+                 from the scalability law. CPU time per request does not depend on the generator."
         }
         false => {
             "Results there show the capacity of the generator, not of the server. Give it more threads (--threads), \
@@ -431,7 +431,7 @@ fn generator_late(all: &[LateAt], started: bool) -> String {
             " Give it a core of its own or more threads (--threads), a lower --rate, or another machine."
         }
     };
-    format!("{fact} None of them is reported as equivalent.{advice}")
+    format!("{fact} None of these percentiles is reported as equivalent.{advice}")
 }
 
 fn timed_by_reading(generators: &[ReadBy]) -> String {

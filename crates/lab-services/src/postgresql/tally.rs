@@ -122,7 +122,7 @@ impl EndedProcesses for SharedTally {
 
 impl Drop for SharedTally {
     fn drop(&mut self) {
-        // SAFETY: nothing refers to the page any more.
+        // SAFETY: nothing refers to the page anymore.
         let _ = unsafe { munmap(self.page, BYTES.get()) };
     }
 }

@@ -60,7 +60,8 @@ pub(crate) struct ComparisonFamily<'b, 'r> {
     pub bests: Vec<Best>,
 }
 
-/// A ratio between the same quantile of all requests of two servers.
+/// The ratio of two servers' values of one quantile. Each value is computed over all requests of
+/// its server.
 pub(crate) struct Pooled<'b> {
     /// True if both quantiles have an interval. The ratio then uses its fraction of the run's
     /// alpha.

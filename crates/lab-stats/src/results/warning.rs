@@ -104,12 +104,12 @@ pub enum WarningFact {
         /// The error message.
         message: String,
     },
-    /// Agents were lost.
+    /// Agents failed or became unreachable during the load, so their remaining requests are
+    /// missing.
     AgentsLost {
-        /// The agents that were lost.
+        /// The agents that failed or became unreachable.
         agents: Vec<LostAgent>,
-        /// The load that is missing because all agents were lost, or `None` if some agents
-        /// remained.
+        /// The load that is missing because no agent remained, or `None` if some agents remained.
         end: Option<MissingLoad>,
     },
     /// Agents whose results the user excluded from the load.
@@ -345,14 +345,15 @@ pub enum FailedAt {
     Points(Vec<String>),
 }
 
-/// An agent that was lost.
+/// An agent that failed or became unreachable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostAgent {
     /// The name of the agent.
     pub name: String,
-    /// The cause of the loss.
+    /// The reason why the agent failed or became unreachable.
     pub reason: String,
-    /// The number of requests that were due but not sent because the agent was lost.
+    /// The number of requests that were due but not sent because the agent had failed or was
+    /// unreachable.
     pub not_sent: u64,
 }
 
@@ -409,7 +410,7 @@ pub struct UnfitHost {
 pub struct LostHost {
     /// The name of the host.
     pub name: String,
-    /// The cause of the loss.
+    /// The reason why the host's agent failed or became unreachable.
     pub reason: String,
     /// The numbers, counted from 1, of the host's blocks that another host measured in its place.
     pub moved_blocks: Vec<u32>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests the check that turns of batches are at the steady level of their pilots: the rates of
-//! false and true alarms.
+//! Measures how often the steady-level check raises false alarms, and how often it detects real
+//! slowdowns. The check compares each subject's turns with the steady level of its pilot.
 //!
 //! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats turn_levels::` writes the table in
 //! `docs/statistics.md`.

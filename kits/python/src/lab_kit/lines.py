@@ -70,7 +70,8 @@ def decimal(value: float) -> str:
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Formats ascending numbers, with consecutive numbers as a range, such as `3,17-19`; or `none`."""
+    """Formats ascending numbers, with consecutive numbers as a range, such as `3,17-19`. Returns `none` if
+    there are no numbers."""
     found: list[tuple[int, int]] = []
     for number in numbers:
         if found and found[-1][1] == number - 1:

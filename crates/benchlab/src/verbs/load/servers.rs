@@ -69,7 +69,8 @@ pub fn names(args: &LoadArgs, origins: &[Origin]) -> Result<Vec<String>, Exit> {
         && number.bytes().all(|byte| byte.is_ascii_digit())
     {
         return Err(Exit::invalid(format!(
-            "--name {number}: expected a name; a load lasts for a time, such as --for 10s, not for a number of requests"
+            "--name {number}: expected a name. In benchlab, -n is short for --name and does not set the number of \
+             requests; use --for to set the duration, such as --for 10s"
         )));
     }
     if args.name.len() > servers {

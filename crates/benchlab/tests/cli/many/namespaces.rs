@@ -51,7 +51,8 @@ impl Networks {
         outcome.is_ok().then_some(networks)
     }
 
-    /// Creates the links. The first link is a cable; the second link delays and drops packets.
+    /// Creates the links. The first link is a plain veth pair; the second link delays and drops
+    /// packets.
     fn create_links(&self) -> Result<(), String> {
         for name in &self.names {
             ip(&["netns", "add", name])?;

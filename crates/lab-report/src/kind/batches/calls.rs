@@ -235,9 +235,9 @@ fn fastest(faults: &[Fault]) -> Option<String> {
     ))
 }
 
-/// Lists the subjects without wrong calls for those faults that no subject handles without any
-/// error: `Where every subject has wrong calls or gives up calls, these have no wrong calls: java
-/// and ada with killed.`
+/// For each fault under which every subject has errors, lists the subjects whose only errors are
+/// calls that they gave up: `Where every subject has wrong calls or gives up calls, these have no
+/// wrong calls: java and ada with killed.`
 fn careful(faults: &[Fault]) -> Option<String> {
     let lossy = faults
         .iter()

@@ -203,7 +203,7 @@ fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
     if let Some(fit) = fit {
         let sweep = scope.plan.cases[fit.case].sweep.as_deref()?;
         let [fixed, marginal] = [&fit.fixed_ns, &fit.marginal_ns].map(figure);
-        let text = format!("{name} takes {fixed} and {marginal} more for each {sweep}.");
+        let text = format!("{name} takes {fixed}, plus {marginal} for each {sweep}.");
         return Some(Finding::plain(text));
     }
     let points = scope.points();
@@ -213,7 +213,9 @@ fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
     Some(Finding::plain(if say::is_bounded(time) {
         format!("{name} takes {}{at}.", figure(time))
     } else {
-        format!("{name} has no interval yet{at}: one block does not show the variation.")
+        format!(
+            "{name}'s time has no confidence interval yet{at}: one block does not show the variation."
+        )
     }))
 }
 

@@ -88,7 +88,7 @@ public final class PoolOptions<R> implements Cloneable {
          * Applies the action to a resource.
          *
          * @param resource the resource
-         * @throws Exception if the resource cannot be used any more
+         * @throws Exception if the resource can no longer be used
          */
         void apply(R resource) throws Exception;
     }

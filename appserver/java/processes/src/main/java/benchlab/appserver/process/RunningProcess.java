@@ -543,7 +543,7 @@ public final class RunningProcess implements AutoCloseable {
         try {
             stream.close();
         } catch (Exception e) {
-            // EPIPE: nobody can read the buffered input any more.
+            // EPIPE: nobody can read the buffered input anymore.
         }
     }
 }

@@ -129,13 +129,14 @@ final class RetriedCall implements AutoCloseable {
     }
 
     /**
-     * Records that this thread's attempt began by inserting the call's key. If the key did not
-     * exist, no earlier attempt took effect. An earlier attempt that inserts its key last may still
-     * take effect if this attempt is rolled back.
+     * Records that this thread's attempt has tried to insert the call's key before running the
+     * work. If the insert succeeded, no earlier attempt has taken effect. However, an earlier
+     * attempt that inserts its key together with the commit may still be running. It can take
+     * effect later if this attempt is rolled back.
      *
      * @param isTaken true if the key was inserted
-     * @throws OutcomeUnknownException if a nested transaction of an earlier attempt took effect, so
-     *     the work must not be run again
+     * @throws OutcomeUnknownException if a nested transaction of an earlier attempt may have been
+     *     committed, so the work must not be run again
      */
     static void noteKey(boolean isTaken) {
         RetriedCall call = CURRENT.get();

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A transaction inside another transaction of the same object, on the same thread, becomes part
  * of the outer transaction: it uses the outer connection and takes effect with the outer commit. If
- * it fails with a transient error, the outer transaction cannot be committed any more, even if its
+ * it fails with a transient error, the outer transaction can no longer be committed, even if its
  * work catches the exception.
  */
 public final class Transactions {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completes Grizzly's responses: adds the header Date, and responds with 400 to a path that cannot be decoded,
+// Completes Grizzly's responses: sets the Date header, and responds with 400 to a path that cannot be decoded,
 // instead of 500.
 package benchlab.rest;
 
@@ -22,9 +22,9 @@ import org.glassfish.grizzly.http.util.Header;
 import org.glassfish.grizzly.http.util.HttpStatus;
 
 /**
- * A filter before Grizzly's handlers. Grizzly 4.0 adds the header Date itself, but only after it
- * has declared that all further headers are trailers, and Date is forbidden as the name of a
- * trailer.
+ * A filter that runs before Grizzly's handlers. It sets the Date header and rejects paths that
+ * cannot be decoded. Grizzly 4.0 sets Date too late: by then it has declared all further headers
+ * to be trailers, and Date is not allowed as a trailer.
  */
 final class Completion extends BaseFilter implements AddOn {
     @Override
@@ -33,7 +33,7 @@ final class Completion extends BaseFilter implements AddOn {
     }
 
     /**
-     * Adds the header Date, and rejects a path that cannot be decoded. Also called for each piece
+     * Sets the Date header, and rejects a path that cannot be decoded. Also called for each piece
      * of a body.
      */
     @Override

@@ -43,11 +43,14 @@ final class JdkSubject {
     }
 
     /**
-     * Stops the server. Its own stop method accepts no more connections and then waits for the
-     * requests in progress. Older releases do not notice the end of the last request. Newer
-     * releases do not notice it if a client closes its connection at that moment. This method
-     * therefore checks the pool and then ends the wait. The stop method also misses a request that
-     * is still being read, and cuts its response off, so no more requests are started.
+     * Stops the server. {@link HttpServer#stop} accepts no more connections and then waits for the
+     * requests in progress. Older releases do not notice when the last request ends. Newer releases
+     * miss its end if a client closes its connection at that moment. This method therefore watches
+     * the pool and ends the wait itself.
+     *
+     * <p>{@code HttpServer.stop} also ignores a request that is still being read, and would cut off
+     * its response. {@link Ending} therefore closes the connection of every request that arrives
+     * during shutdown.
      */
     private static void stop(HttpServer server, ThreadPoolExecutor pool, Ending ending)
             throws InterruptedException {

@@ -68,7 +68,10 @@ final class FallbackCall {
         return new FallbackCall(mark, null, method);
     }
 
-    /** Returns false if the result type of the handler's own method is certainly incompatible. */
+    /**
+     * Returns true if the return type of the handler's {@code handle} method can be assigned to the
+     * return type of the guarded method. Ignores bridge methods.
+     */
     private static boolean returns(Class<?> handler, Method guarded) {
         return Arrays.stream(handler.getMethods())
                 .filter(each -> each.getName().equals("handle") && !each.isBridge())

@@ -37,8 +37,8 @@ import org.springframework.context.annotation.Import;
  *       is set. Otherwise Spring would commit the transaction that is still open, and the retry
  *       would take effect twice.
  *   <li>A transient error causes a rollback, even if it is a checked exception, after which Spring
- *       would otherwise commit. A connection that is lost before the commit is known to have
- *       committed nothing.
+ *       would otherwise commit. If a connection is lost before the commit, nothing was committed,
+ *       so the call can be retried.
  *   <li>A call within an open transaction is rejected with an {@link IllegalStateException}, because
  *       only the code that began the transaction can retry it.
  *   <li>A marked method that is called within a retried call runs once. Its transient error prevents
