@@ -2,8 +2,8 @@
 //! A bisection: the request, the commits, and all results so far.
 
 use lab_stats::bisection::{
-    BisectedMetric, BisectionSearch, Ends, FoundChange, Judgment, LogInterval, NextStep, Segment,
-    error_parts, min_change,
+    BisectedMetric, BisectionSearch, Ends, FoundChange, HalfChange, Judgment, LogInterval,
+    NextStep, Segment, error_parts, min_change,
 };
 use serde::{Deserialize, Serialize};
 
@@ -146,10 +146,27 @@ pub struct StepConfirmation {
     /// The value after the change divided by the value before it. `None` if a commit could not be
     /// measured again.
     pub ratio: Option<ConfirmedRatio>,
+    /// The decision about the change, or [`HalfChange::Open`] if the decision requires more blocks.
+    /// `None` if a commit could not be measured again.
+    #[serde(default)]
+    pub change: Option<HalfChange>,
     /// The lines of `git show --stat`. Empty if more than one commit may have caused the change.
     pub stat: Vec<String>,
     /// The number of parents of the commit. A merge has more than one parent.
     pub parents: usize,
+}
+
+impl StepConfirmation {
+    /// Returns true if the new measurement shows a change: its interval excludes 1.
+    pub fn is_confirmed(&self) -> bool {
+        self.ratio.is_some_and(|r| r.low > 1.0 || r.high < 1.0)
+    }
+
+    /// Returns true if the new measurement shows neither that there is a change nor that there is
+    /// none. More time may then help.
+    pub fn is_open(&self) -> bool {
+        self.change == Some(HalfChange::Open) && !self.is_confirmed()
+    }
 }
 
 /// A ratio with its confidence interval.
@@ -288,6 +305,7 @@ impl Bisection {
     pub fn is_inconclusive(&self) -> bool {
         let ends = self.ends().is_some_and(|ends| ends.judgment == Ends::Open);
         ends || self.probes().any(|probe| !probe.judgment.is_decided())
+            || self.confirmed().iter().any(|c| c.is_open())
     }
 
     /// Removes inconclusive results, so that their measurements continue.
@@ -295,7 +313,8 @@ impl Bisection {
         self.steps.retain(|step| match step {
             BisectionStep::Ends(ends) => ends.judgment != Ends::Open,
             BisectionStep::Probe(probe) => probe.judgment.is_decided(),
-            BisectionStep::Skipped(_) | BisectionStep::Confirmed(_) => true,
+            BisectionStep::Confirmed(confirmation) => !confirmation.is_open(),
+            BisectionStep::Skipped(_) => true,
         });
     }
 

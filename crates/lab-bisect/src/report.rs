@@ -5,7 +5,7 @@ use crate::bisection::{Bisection, BisectionCommit, NextMeasurement, StepConfirma
 use crate::wording;
 use lab_document::{Answer, Cell, Document, Finding, Item, Quantity, Row, Section, Table, Tone};
 use lab_model::{Interval, Metric};
-use lab_stats::bisection::{BisectedMetric, Ends, LogInterval, Segment};
+use lab_stats::bisection::{BisectedMetric, Ends, HalfChange, LogInterval, Segment};
 use serde::Serialize;
 
 /// The data of a change in JSON and other data formats.
@@ -27,12 +27,25 @@ struct Change<'a> {
 impl Change<'_> {
     /// Returns true if the new measurement confirms the change.
     fn is_confirmed(&self) -> bool {
-        self.ratio.is_some_and(|r| r.low > 1.0 || r.high < 1.0)
+        self.confirmation
+            .is_some_and(StepConfirmation::is_confirmed)
     }
 
-    /// Returns true if a new measurement does not confirm the change.
-    fn is_refuted(&self) -> bool {
-        self.confirmation.is_some() && !self.is_confirmed()
+    /// Returns the reason for doubt in the change: a remark, and a sentence. Returns `None` if the
+    /// new measurement confirms the change, or is still to be taken.
+    fn doubt(&self) -> Option<(&'static str, String)> {
+        let confirmation = self.confirmation.filter(|c| !c.is_confirmed())?;
+        let commits = wording::commits(self.range);
+        Some(match self.ratio.filter(|_| confirmation.is_open()) {
+            Some(ratio) => (
+                wording::half(HalfChange::Open),
+                wording::open_confirmation(&commits, confirmation.blocks, &ratio),
+            ),
+            None => (
+                wording::UNCONFIRMED,
+                wording::unconfirmed(&commits, self.ratio.as_ref()),
+            ),
+        })
     }
 }
 
@@ -118,7 +131,7 @@ fn headline(bisection: &Bisection, changes: &[Change]) -> String {
             _ => wording::open_ends(bisection, &total, ends.blocks),
         };
     };
-    let credible: Vec<&Change> = changes.iter().filter(|c| !c.is_refuted()).collect();
+    let credible: Vec<&Change> = changes.iter().filter(|c| c.doubt().is_none()).collect();
     match credible[..] {
         [] => {}
         [one] => return wording::one_change(bisection, one.range, one.ratio.as_ref()),
@@ -129,8 +142,8 @@ fn headline(bisection: &Bisection, changes: &[Change]) -> String {
             return wording::changes(bisection, &each.collect::<Vec<_>>());
         }
     }
-    if let Some(change) = changes.first() {
-        return wording::unconfirmed(&wording::commits(change.range), change.ratio.as_ref());
+    if let Some((_, sentence)) = changes.iter().find_map(Change::doubt) {
+        return sentence;
     }
     match (search.open().first(), bisection.next()) {
         (_, NextMeasurement::Probe { segment, .. }) => {
@@ -163,11 +176,7 @@ fn table(changes: &[Change]) -> Table {
             [one] => one.subject.clone(),
             _ => String::new(),
         };
-        let remark = if change.is_refuted() {
-            wording::UNCONFIRMED
-        } else {
-            ""
-        };
+        let remark = change.doubt().map_or("", |(remark, _)| remark);
         table.named_row(
             wording::commits(change.range),
             [
@@ -190,14 +199,12 @@ fn blocks(blocks: Option<u32>) -> Cell {
 fn findings(bisection: &Bisection, changes: &[Change]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for change in changes {
-        let commits = wording::commits(change.range);
         if change.range.len() > 1 {
             findings.push(Finding::plain(wording::not_measurable(
                 change.range.len() - 1,
             )));
         }
-        if change.is_refuted() {
-            let text = wording::unconfirmed(&commits, change.ratio.as_ref());
+        if let Some((_, text)) = change.doubt() {
             findings.push(Finding::new("", text, Tone::Inconclusive));
         }
         if let (Some(confirmation), [commit]) = (change.confirmation, change.range)
@@ -249,10 +256,9 @@ fn section(bisection: &Bisection, change: &Change) -> Section {
         ratio: change.ratio.map(|r| [r.estimate, r.low, r.high]),
         confirmed: change.is_confirmed(),
     };
-    let text = if change.is_refuted() {
-        wording::unconfirmed(&wording::commits(change.range), change.ratio.as_ref())
-    } else {
-        wording::one_change(bisection, change.range, change.ratio.as_ref())
+    let text = match change.doubt() {
+        Some((_, sentence)) => sentence,
+        None => wording::one_change(bisection, change.range, change.ratio.as_ref()),
     };
     if change.range.len() > 1 {
         let lines = change.range.iter();

@@ -236,6 +236,15 @@ pub fn unconfirmed(commits: &str, ratio: Option<&Interval>) -> String {
     }
 }
 
+/// Formats the result if a change was measured again without a clear result.
+pub fn open_confirmation(commits: &str, blocks: u32, ratio: &Interval) -> String {
+    let (value, range) = parts(ratio);
+    format!(
+        "Inconclusive: {commits} was measured again, and the ratio was {value} {range} after {}.",
+        say::count(blocks as usize, "block")
+    )
+}
+
 pub fn merge(commit: &BisectionCommit) -> String {
     let id = &commit.short;
     format!(

@@ -72,4 +72,7 @@ pub enum ImportError {
         /// The format's name.
         format: &'static str,
     },
+    /// Files of different tools are to be joined.
+    #[error("cannot join files of different tools: {0} and {1}")]
+    DifferentTools(&'static str, &'static str),
 }

@@ -37,9 +37,10 @@ pub fn duration(text: &str) -> Option<f64> {
 }
 
 /// Returns a metric with a name. Its ID is the name with all characters replaced by `_`, except for
-/// letters, digits, `-` and `.`.
+/// letters, digits, `-` and `.`. If benchlab has a metric with this ID, another `_` is appended,
+/// since the values of a counter named `wall` are not times.
 pub fn named(name: &str, unit: Unit, better: Direction) -> Metric {
-    let id: String = name
+    let mut id: String = name
         .chars()
         .map(|c| {
             if c.is_alphanumeric() || "-.".contains(c) {
@@ -49,6 +50,9 @@ pub fn named(name: &str, unit: Unit, better: Direction) -> Metric {
             }
         })
         .collect();
+    if Metric::KNOWN.iter().any(|known| known.id == id) {
+        id.push('_');
+    }
     Metric {
         id: Cow::Owned(id),
         title: Cow::Owned(name.to_owned()),

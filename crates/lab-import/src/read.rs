@@ -5,9 +5,11 @@ use crate::error::{ImportError, Problem};
 use crate::format::{FORMATS, ImportFormat};
 use crate::limits::Limits;
 use crate::source::{Source, file_name, parse_json};
-use lab_model::{Imported, ImportedSeries};
+use crate::wording;
+use lab_model::{Imported, ImportedSeries, Metric};
+use std::collections::HashSet;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The content of an imported file.
@@ -33,6 +35,60 @@ pub fn read(
     format: Option<ImportFormat>,
     limits: &Limits,
 ) -> Result<ImportedFile, ImportError> {
+    Ok(read_full_names(path, format, limits)?.shortened())
+}
+
+/// Reads files of the same tool and joins them into one result. Each file counts as another process
+/// of the benchmarks that it contains.
+///
+/// # Errors
+/// Returns an error if a file cannot be imported (see [`read`]), or if the files come from
+/// different tools.
+///
+/// # Panics
+/// Panics if `paths` is empty.
+pub fn read_joined(
+    paths: &[PathBuf],
+    format: Option<ImportFormat>,
+    limits: &Limits,
+) -> Result<ImportedFile, ImportError> {
+    let (first, others) = paths.split_first().expect("at least one file");
+    let mut joined = read_full_names(first, format, limits)?;
+    for path in others {
+        let file = read_full_names(path, format, limits)?;
+        if file.format != joined.format {
+            return Err(ImportError::DifferentTools(
+                joined.format.name,
+                file.format.name,
+            ));
+        }
+        for import in file.imports {
+            add(&mut joined.imports, import);
+        }
+    }
+    // The values of benchlab's XML are no series, to which a process could be added.
+    check_names(&joined.imports).map_err(|problem| ImportError::Invalid {
+        path: first.display().to_string(),
+        problem,
+        format: joined.format.name,
+    })?;
+    Ok(joined.shortened())
+}
+
+impl ImportedFile {
+    /// Removes parts of the names of results that do not distinguish them from each other.
+    fn shortened(mut self) -> ImportedFile {
+        (self.format.shorten)(&mut self.imports);
+        self
+    }
+}
+
+/// Reads a file. The names of the results distinguish them from results in other files.
+fn read_full_names(
+    path: &Path,
+    format: Option<ImportFormat>,
+    limits: &Limits,
+) -> Result<ImportedFile, ImportError> {
     let unreadable = |source| ImportError::Unreadable {
         path: path.display().to_string(),
         source,
@@ -45,7 +101,7 @@ pub fn read(
         let mut file = file.take(limits.bytes + 1);
         file.read_to_end(&mut bytes).map_err(unreadable)?;
     }
-    let mut imported = parse(path, bytes, format, limits)?;
+    let mut imported = parse_full_names(path, bytes, format, limits)?;
     if imported.measured_unix_s == 0.0 {
         let modified = about.modified().unwrap_or(UNIX_EPOCH);
         let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -62,6 +118,17 @@ pub fn read(
 /// # Errors
 /// Returns an error if the content is in no known format, damaged or too large.
 pub fn parse(
+    path: &Path,
+    bytes: Vec<u8>,
+    format: Option<ImportFormat>,
+    limits: &Limits,
+) -> Result<ImportedFile, ImportError> {
+    Ok(parse_full_names(path, bytes, format, limits)?.shortened())
+}
+
+/// Parses the content of a file. The names of the results distinguish them from results in other
+/// files.
+fn parse_full_names(
     path: &Path,
     bytes: Vec<u8>,
     format: Option<ImportFormat>,
@@ -100,31 +167,15 @@ pub fn parse(
     })
 }
 
-/// Joins files of the same tool into one result. Each file counts as another process of the
-/// benchmarks that it contains.
-///
-/// # Errors
-/// Returns an error if the files come from different tools.
-pub fn join(files: Vec<ImportedFile>) -> Result<ImportedFile, String> {
-    let mut files = files.into_iter();
-    let mut joined = files.next().ok_or("there are no files to join")?;
-    for file in files {
-        if file.format != joined.format {
-            return Err(format!(
-                "cannot join files of different tools: {} and {}",
-                joined.format.name, file.format.name
-            ));
-        }
-        for import in file.imports {
-            add(&mut joined.imports, import);
-        }
-    }
-    Ok(joined)
-}
-
 /// Adds the processes of another file, or of another part of a file, to `all`.
 pub(crate) fn add(all: &mut Vec<Imported>, more: Imported) {
-    let Some(known) = all.iter_mut().find(|known| known.subject == more.subject) else {
+    // benchlab's XML names the language and the driver instead of the subject.
+    let same = |known: &&mut Imported| {
+        known.subject == more.subject
+            && known.language == more.language
+            && known.driver == more.driver
+    };
+    let Some(known) = all.iter_mut().find(same) else {
         all.push(more);
         return;
     };
@@ -209,7 +260,8 @@ fn unknown(path: String, source: Source) -> ImportError {
     }
 }
 
-/// Returns an error if there are no benchmarks, or too many benchmarks or values.
+/// Returns an error if there are no benchmarks, too many benchmarks or values, or two results with
+/// the same name.
 fn check(imports: &[Imported], limits: &Limits) -> Result<(), Problem> {
     let series = || imports.iter().flat_map(|import| &import.series);
     let benchmarks = series().count() + imports.iter().map(|i| i.times.len()).sum::<usize>();
@@ -235,6 +287,35 @@ fn check(imports: &[Imported], limits: &Limits) -> Result<(), Problem> {
             "there are {values} values; the maximum is {}",
             limits.values
         )));
+    }
+    check_names(imports)
+}
+
+/// Returns an error if two results have the same subject, benchmark, parameters and metric. Reports
+/// would pair one of them with the wrong result of another subject or file.
+fn check_names(imports: &[Imported]) -> Result<(), Problem> {
+    let time_metric = Metric::MEAN_WALL;
+    let mut names = HashSet::new();
+    for import in imports {
+        let subject = (&import.subject, &import.language, &import.driver);
+        for series in &import.series {
+            let name = (subject, &series.case, &series.params[..], &series.metric);
+            if !names.insert(name) {
+                let label = series.label();
+                let name = if label.is_empty() {
+                    &import.subject
+                } else {
+                    &label
+                };
+                return Err(Problem::whole(wording::same_name(name, &series.metric)));
+            }
+        }
+        for time in &import.times {
+            if !names.insert((subject, &time.title, &[][..], &time_metric)) {
+                let problem = wording::same_name(&time.title, &time_metric);
+                return Err(Problem::whole(problem));
+            }
+        }
     }
     Ok(())
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! All sentences of the reports about imported results.
 
+use crate::text::short;
 use lab_document::say;
 use lab_model::{Direction, Interval, Metric, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::processes::{ALPHA, ProcessChange};
+use lab_stats::shifts::HistoryShift;
 use std::collections::BTreeSet;
 
 /// The sentence about a file whose values were all measured in one process.
@@ -18,12 +20,34 @@ pub const WHY_ONE_PROCESS: &str =
 pub const NOT_IN_TURNS: &str = "The compared values were measured one after the other, not in turns. If the \
      machine's speed changes between the measurements, this looks like a difference.";
 
+/// The cell of a comparison in which a value is 0.
+pub const NO_RATIO: &str = "no ratio: a value is 0";
+
+/// States how many of the compared values have no ratio.
+pub fn without_ratio(count: usize, all: usize) -> String {
+    let verb = if count == 1 { "has" } else { "have" };
+    format!(
+        "{count} of {} {verb} no ratio: a value is 0.",
+        say::count(all, "value")
+    )
+}
+
 /// The headline of a comparison in which no pair of values can be compared.
 pub const NOTHING_COMPARED: &str = "Nothing is compared.";
 
 /// States that the unit of a format's times cannot be chosen.
 pub fn unit_is_defined(format: &str) -> String {
     format!("--duration-unit is for HdrHistogram's logs; {format} files define their unit")
+}
+
+/// States that two results have the same name.
+pub fn same_name(name: &str, metric: &Metric) -> String {
+    format!(
+        "there are two results for {} ({}), which reports cannot distinguish; give each benchmark \
+         its own name",
+        short(name),
+        metric.title
+    )
 }
 
 /// Lists how runs ended, such as `exit code 0, exit code 2, a signal`.
@@ -144,11 +168,29 @@ pub fn counts(verdicts: &[Verdict], subjects: &str) -> String {
     )
 }
 
-/// Describes a lasting change in a history.
-pub fn shift(name: &str, metric: &Metric, run: &str, before: f64, after: f64) -> String {
-    let [from, to] = [before, after].map(|value| say::reading(value, &metric.unit));
-    let ratio = say::reading(after / before, &Unit::Ratio);
+/// Describes a lasting change in a history. Where a value is 0, the change has no ratio.
+pub fn shift(name: &str, metric: &Metric, run: &str, shift: &HistoryShift) -> String {
+    let [from, to] = [shift.before, shift.after].map(|value| say::reading(value, &metric.unit));
+    let ratio = shift.change.map_or(String::new(), |change| {
+        let ratio = say::reading(change.estimate, &Unit::Ratio);
+        format!(" ({ratio} times its previous value)")
+    });
+    format!("{name} went from {from} to {to}{ratio}, starting with {run}.")
+}
+
+/// States that earlier runs of a subject are not compared with the latest run because they ended in
+/// different ways. `codes` are the exit codes of the earlier runs, and of the latest run.
+pub fn earlier_ends_differ(
+    subject: &str,
+    earlier: usize,
+    latest: &str,
+    codes: [&BTreeSet<Option<i64>>; 2],
+) -> String {
+    let runs = say::count(earlier, "earlier run");
+    let verb = if earlier == 1 { "is" } else { "are" };
+    let [of_earlier, of_latest] = codes.map(exit_codes);
     format!(
-        "{name} went from {from} to {to} ({ratio} times its previous value), starting with {run}."
+        "{runs} of {subject} {verb} not compared with {latest}: {subject} ended with {of_earlier} \
+         then, but with {of_latest} in {latest}."
     )
 }

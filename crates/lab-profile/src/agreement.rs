@@ -20,12 +20,12 @@ const CYCLES: [(&str, u64); 5] = [
 /// comparison.
 const MARGIN: f64 = 0.02;
 
-/// Estimates the number of cycles. Returns `None` if an event was not simulated.
+/// Estimates the number of cycles. Returns `None` if an event was not simulated, or only in a part of
+/// the program.
 fn cycles(profile: &Profile) -> Option<f64> {
-    let costs = profile.costs()?;
     let parts = CYCLES
         .iter()
-        .map(|(event, each)| Some(costs.total_of(event)? as f64 * *each as f64));
+        .map(|(event, each)| Some(profile.whole_figure(event)? as f64 * *each as f64));
     parts.sum::<Option<f64>>().filter(|cycles| *cycles > 0.0)
 }
 

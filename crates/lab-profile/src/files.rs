@@ -64,6 +64,7 @@ impl ProfileFiles {
         let profile = |i: usize| {
             Ok(Profile {
                 heaps: Vec::new(),
+                stopped: Vec::new(),
                 massif: self.massif.get(i).map(massif).transpose()?,
                 cachegrind: self.cachegrind.get(i).map(cachegrind).transpose()?,
                 callgrind: self.callgrind.get(i).map(parts).transpose()?,

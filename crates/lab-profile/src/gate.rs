@@ -72,6 +72,10 @@ pub enum Inconclusive {
     NothingBefore,
     /// No file of the earlier program contains the metric.
     NoFileBefore,
+    /// The run of the later program was stopped, so its total is unknown.
+    Stopped,
+    /// The run of the earlier program was stopped, so its total is unknown.
+    StoppedBefore,
 }
 
 impl GateCondition {
@@ -103,8 +107,11 @@ impl GateCondition {
     /// Checks the condition for the later of two profiles, or for a single profile.
     pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> GateResult {
         let last = after.unwrap_or(before);
-        let Some(value) = last.figure(self.figure) else {
-            return GateResult::Inconclusive(Inconclusive::NoFile);
+        let Some(value) = last.whole_figure(self.figure) else {
+            return GateResult::Inconclusive(match last.figure(self.figure) {
+                Some(_) => Inconclusive::Stopped,
+                None => Inconclusive::NoFile,
+            });
         };
         let (number, bound, found) = match (self.bound, after) {
             (Bound::Value(bound), _) => (value as f64, bound, Found::Value(value)),
@@ -112,8 +119,11 @@ impl GateCondition {
                 return GateResult::Inconclusive(Inconclusive::NothingBefore);
             }
             (Bound::Change(bound), Some(_)) => {
-                let Some(old) = before.figure(self.figure) else {
-                    return GateResult::Inconclusive(Inconclusive::NoFileBefore);
+                let Some(old) = before.whole_figure(self.figure) else {
+                    return GateResult::Inconclusive(match before.figure(self.figure) {
+                        Some(_) => Inconclusive::StoppedBefore,
+                        None => Inconclusive::NoFileBefore,
+                    });
                 };
                 let change = relative_change(old, value);
                 let found = Found::Change {

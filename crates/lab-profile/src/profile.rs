@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The profile of one program.
 
-use lab_valgrind::{CostProfile, Dhat, Massif};
+use crate::valgrind::Tool;
+use lab_valgrind::{CostProfile, Dhat, Massif, TimeUnit};
 
 /// The profile of one program: the results of each tool, if available.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,9 @@ pub struct Profile {
     pub callgrind: Option<CostProfile>,
     /// DHAT's results: heap blocks, and the locations that allocated them.
     pub dhat: Option<Dhat>,
+    /// The tools whose run exceeded the time limit. Their results cover only the part of the program
+    /// before it was stopped.
+    pub stopped: Vec<Tool>,
 }
 
 impl Profile {
@@ -41,7 +45,7 @@ impl Profile {
     }
 
     /// Returns a value by name: `peak`, `total`, `allocations`, an event such as `D1mw`, or a sum of events such as
-    /// `D1`.
+    /// `D1`. If the run was stopped, the value covers only a part of the program.
     pub fn figure(&self, name: &str) -> Option<u64> {
         match name {
             "peak" => self.peak(),
@@ -49,5 +53,17 @@ impl Profile {
             "allocations" => self.dhat.as_ref().map(|d| d.sum(|p| p.blocks)),
             event => self.costs()?.total_of(event),
         }
+    }
+
+    /// Returns [`Profile::figure`] if it covers the whole program, and `None` if the run under the
+    /// tool that counts it was stopped.
+    pub fn whole_figure(&self, name: &str) -> Option<u64> {
+        let tool = match name {
+            "peak" if self.massif.is_some() => Tool::Massif(TimeUnit::Instructions),
+            "peak" | "total" | "allocations" => Tool::Dhat,
+            _ if self.cachegrind.is_some() => Tool::Cachegrind,
+            _ => Tool::Callgrind,
+        };
+        self.figure(name).filter(|_| !self.stopped.contains(&tool))
     }
 }

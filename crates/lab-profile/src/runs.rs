@@ -119,10 +119,13 @@ impl ProgramRuns {
                 None => Err(run.log.join(" ")),
             };
             match outcome {
-                Ok(()) if run.status.is_none() => read.warnings.push(RunWarning::Stopped {
-                    tool: run.tool,
-                    name: name.clone(),
-                }),
+                Ok(()) if run.status.is_none() => {
+                    profile.stopped.push(run.tool);
+                    read.warnings.push(RunWarning::Stopped {
+                        tool: run.tool,
+                        name: name.clone(),
+                    });
+                }
                 Ok(()) => {}
                 Err(reason) => read.warnings.push(RunWarning::NoFigures {
                     tool: run.tool,

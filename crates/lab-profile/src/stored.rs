@@ -62,6 +62,9 @@ struct Notes {
     caveats: Vec<Caveat>,
     #[serde(default)]
     ranges: Vec<EventRanges>,
+    /// For each program, the IDs of the tools whose run was stopped.
+    #[serde(default)]
+    stopped: Vec<Vec<String>>,
 }
 
 /// Returns the content of a run file for profiled programs, with the output files of `runs`.
@@ -78,6 +81,7 @@ pub fn to_stored_profile(
         facts: programs.facts.clone(),
         caveats: programs.caveats.clone(),
         ranges: programs.ranges.clone(),
+        stopped: programs.profiles.iter().map(stopped_ids).collect(),
     };
     let outputs = runs.iter().filter_map(|run| {
         let file = run.file.as_ref()?;
@@ -97,6 +101,14 @@ pub fn to_stored_profile(
     })
 }
 
+fn stopped_ids(profile: &Profile) -> Vec<String> {
+    profile
+        .stopped
+        .iter()
+        .map(|tool| tool.id().to_owned())
+        .collect()
+}
+
 impl ProfiledPrograms {
     /// Reads the profiles in a run file.
     ///
@@ -112,8 +124,13 @@ impl ProfiledPrograms {
             facts,
             caveats,
             ranges,
+            stopped,
         } = serde_json::from_str(&kept.notes).map_err(|e| e.to_string())?;
         let mut profiles = vec![Profile::default(); names.len()];
+        for (profile, ids) in profiles.iter_mut().zip(&stopped) {
+            let is_stopped = |tool: &Tool| ids.iter().any(|id| id == tool.id());
+            profile.stopped = Tool::ALL.into_iter().filter(is_stopped).collect();
+        }
         for output in &kept.outputs {
             let profile = profiles.get_mut(output.program as usize);
             let profile = profile.ok_or(wording::UNKNOWN_PROGRAM)?;

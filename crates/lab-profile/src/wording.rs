@@ -489,7 +489,8 @@ impl Display for RunWarning {
         match self {
             RunWarning::Stopped { tool, name } => write!(
                 f,
-                "{} exceeded --time-limit and was stopped; its profile ends there.",
+                "{} exceeded --time-limit and was stopped. Its profile ends there, so its totals decide no condition and \
+                 are not in the history.",
                 run(*tool, name)
             ),
             RunWarning::NoFigures {
@@ -593,6 +594,12 @@ impl Display for Inconclusive {
             Inconclusive::NoFile => "no file contains this metric",
             Inconclusive::NothingBefore => "no earlier profile to compare with",
             Inconclusive::NoFileBefore => "no file of the earlier program contains this metric",
+            Inconclusive::Stopped => {
+                "the program was stopped, so its total is unknown; increase --time-limit"
+            }
+            Inconclusive::StoppedBefore => {
+                "the earlier program was stopped, so its total is unknown; increase --time-limit"
+            }
         })
     }
 }

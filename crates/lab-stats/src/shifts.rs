@@ -120,13 +120,16 @@ fn greatest_penalty(sum: usize, has_changes: impl Fn(f64) -> bool) -> f64 {
 pub struct HistoryShift {
     /// The index of the first value after the change.
     pub at: usize,
-    /// The geometric mean of the values between the previous change and this change.
+    /// The mean of the values between the previous change and this change. It is the geometric
+    /// mean, or the arithmetic mean if a value of the history is 0.
     pub before: f64,
-    /// The geometric mean of the values between this change and the next change.
+    /// The mean of the values between this change and the next change, of the same kind as
+    /// `before`.
     pub after: f64,
     /// `after / before` with an interval from Student's t. The spread is estimated from the
-    /// deviations of all values from the means between changes.
-    pub change: Interval,
+    /// deviations of all values from the means between changes. `None` if a value of the history is
+    /// 0, because it then has no ratio to other values.
+    pub change: Option<Interval>,
 }
 
 /// Returns the changes of each series of one history.
@@ -134,44 +137,55 @@ pub struct HistoryShift {
 /// If nothing changed, the probability that any series shows a change is at most `alpha`.
 pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<HistoryShift>> {
     let alpha = alpha_per_series(series, alpha);
-    let of = |values: &Vec<f64>| {
-        let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
-        let found = shifts(&logs, alpha);
-        let ends = found.iter().copied().skip(1).chain([logs.len()]);
-        let starts = [0].into_iter().chain(found.iter().copied());
-        let mean = |part: &[f64]| (part.iter().sum::<f64>() / part.len() as f64).exp();
-        let parts = [0].into_iter().chain(found.iter().copied());
-        let parts = parts.zip(found.iter().copied().chain([logs.len()]));
-        let squares: f64 = parts
-            .map(|(start, end)| {
-                let part = &logs[start..end];
-                let mean = mean(part).ln();
-                part.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
-            })
-            .sum();
-        let freedom = (logs.len() as f64 - found.len() as f64 - 1.0).max(1.0);
-        let spread = (squares / freedom).sqrt();
-        let all = found.iter().zip(ends).zip(starts);
-        all.map(|((&at, end), start)| {
-            let (before, after) = (mean(&logs[start..at]), mean(&logs[at..end]));
-            let error = spread * (1.0 / (at - start) as f64 + 1.0 / (end - at) as f64).sqrt();
-            let half = error * normal::student_upper_quantile(freedom, alpha / 2.0);
-            let estimate = after / before;
-            HistoryShift {
-                at,
-                before,
-                after,
-                change: Interval {
-                    estimate,
-                    low: estimate * (-half).exp(),
-                    high: estimate * half.exp(),
-                    level: 1.0 - alpha,
-                },
-            }
-        })
-        .collect()
+    let of_series = |values: &Vec<f64>| history_shifts(values, alpha);
+    series.iter().map(of_series).collect()
+}
+
+/// Returns the changes of one series, whose values are not negative.
+///
+/// Values are compared by their ratios. If one of them is 0, which has no logarithm, they are
+/// compared by their differences.
+fn history_shifts(values: &[f64], alpha: f64) -> Vec<HistoryShift> {
+    let has_ratios = values.iter().all(|value| *value > 0.0);
+    let scaled: Vec<f64> = match has_ratios {
+        true => values.iter().map(|value| value.ln()).collect(),
+        false => values.to_vec(),
     };
-    series.iter().map(of).collect()
+    let unscaled = |mean: f64| if has_ratios { mean.exp() } else { mean };
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let found = shifts(&scaled, alpha);
+    let starts = || [0].into_iter().chain(found.iter().copied());
+    let parts = starts().zip(found.iter().copied().chain([scaled.len()]));
+    let squares: f64 = parts
+        .map(|(start, end)| {
+            let part = &scaled[start..end];
+            let mean = mean(part);
+            part.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+        })
+        .sum();
+    let freedom = (scaled.len() as f64 - found.len() as f64 - 1.0).max(1.0);
+    let spread = (squares / freedom).sqrt();
+    let ends = found.iter().copied().skip(1).chain([scaled.len()]);
+    let all = found.iter().zip(ends).zip(starts());
+    all.map(|((&at, end), start)| {
+        let (before, after) = (mean(&scaled[start..at]), mean(&scaled[at..end]));
+        let (before, after) = (unscaled(before), unscaled(after));
+        let error = spread * (1.0 / (at - start) as f64 + 1.0 / (end - at) as f64).sqrt();
+        let half = error * normal::student_upper_quantile(freedom, alpha / 2.0);
+        let estimate = after / before;
+        HistoryShift {
+            at,
+            before,
+            after,
+            change: has_ratios.then(|| Interval {
+                estimate,
+                low: estimate * (-half).exp(),
+                high: estimate * half.exp(),
+                level: 1.0 - alpha,
+            }),
+        }
+    })
+    .collect()
 }
 
 /// Returns the minimum number of runs for finding a change, or `None` if some series is long

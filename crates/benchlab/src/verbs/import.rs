@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::verbs::report::deliver_document;
 use crate::verbs::runs_folder;
 use lab_document::say;
-use lab_import::{ImportedFile, Limits, join, read};
+use lab_import::{ImportError, ImportedFile, Limits, read, read_joined};
 use lab_kinds::ChangeGates;
 use lab_model::Run;
 use lab_report::Report;
@@ -27,21 +27,22 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// All files are read before the first run file is created.
 pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
     let limits = Limits::default();
-    let files = args.files.iter().map(|path| {
-        let mut file = read(path, args.from, &limits).map_err(Exit::invalid)?;
-        if let Some(unit_ns) = args.duration_unit {
-            file = file.in_unit(unit_ns).map_err(Exit::invalid)?;
-        }
-        Ok((path.as_path(), file))
-    });
-    let files = files.collect::<Result<Vec<_>, Exit>>()?;
     let first = args.files[0].as_path();
     let files = if args.join {
-        let files = files.into_iter().map(|(_, file)| file).collect();
-        vec![(first, join(files).map_err(Exit::invalid)?)]
+        let file = read_joined(&args.files, args.from, &limits).map_err(Exit::invalid)?;
+        vec![(first, file)]
     } else {
-        files
+        let files = args.files.iter();
+        let files = files.map(|path| Ok((path.as_path(), read(path, args.from, &limits)?)));
+        let files: Result<Vec<_>, ImportError> = files.collect();
+        files.map_err(Exit::invalid)?
     };
+    let in_unit = |(path, file): (_, ImportedFile)| match args.duration_unit {
+        Some(unit_ns) => Ok((path, file.in_unit(unit_ns).map_err(Exit::invalid)?)),
+        None => Ok((path, file)),
+    };
+    let files = files.into_iter().map(in_unit);
+    let files = files.collect::<Result<Vec<(&Path, ImportedFile)>, Exit>>()?;
     if files.len() > 1 && args.output.is_some() {
         return Err(Exit::invalid(
             "--output takes one file: import the files one by one, or use --join",

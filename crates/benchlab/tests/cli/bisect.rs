@@ -297,6 +297,33 @@ fn a_dry_run_predicts_the_measurements_and_their_duration() {
 }
 
 #[test]
+fn a_dry_run_runs_the_command_as_a_measurement_does() {
+    let repository = Repository::new(&[Sleeps("0.01"), Sleeps("0.01")]);
+    fs::write(repository.project.join("input.txt"), "expected\n").unwrap();
+    let args = [
+        "bisect",
+        "--good",
+        &repository.commits[0],
+        "--bad",
+        "main",
+        "--prepare",
+        "touch prepared",
+        "--input",
+        "input.txt",
+        "--cleanup",
+        "rm prepared",
+        "--dry-run",
+        "--",
+        "sh",
+        "-c",
+        "test -e prepared && grep -q expected",
+    ];
+    let found = repository.call(&args);
+    found.expect(0);
+    assert!(found.stdout.starts_with("At most "), "{}", found.stdout);
+}
+
+#[test]
 fn invalid_bisections_are_rejected() {
     let repository = Repository::new(&[Broken, Sleeps("0.02")]);
     let (first, last) = (repository.commits[0].clone(), repository.commits[1].clone());

@@ -317,6 +317,12 @@ fn programs_that_take_too_long_are_stopped_and_shown() {
             "kept",
             "--time-limit",
             "2s",
+            "--as",
+            "slow",
+            "--fail-if",
+            "Ir>1000000000",
+            "--fail-if",
+            "total>1GB",
             "--",
             "sleep",
             "60",
@@ -331,6 +337,18 @@ fn programs_that_take_too_long_are_stopped_and_shown() {
         "{screen} {}",
         text(&output.stderr)
     );
+    // The totals of a part of the program decide nothing.
+    assert_eq!(output.status.code(), Some(4), "{screen}");
+    let unknown = screen.matches("the program was stopped, so its total is unknown");
+    assert!(unknown.count() >= 2, "{screen}");
+    let mut history = Command::new(env!("CARGO_BIN_EXE_benchlab"));
+    history.args(["history", "slow", "--full", "--runs", "kept"]);
+    let history = history
+        .current_dir(folder.path())
+        .output()
+        .expect("benchlab");
+    let shown = text(&history.stdout);
+    assert!(!shown.contains("Profiles"), "{shown}");
 }
 
 #[test]

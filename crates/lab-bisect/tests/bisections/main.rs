@@ -96,8 +96,14 @@ fn skip(bisection: &mut Bisection) {
     }));
 }
 
-/// Records that new measurements of all changes resulted in `ratio`.
+/// Records that new measurements of all changes resulted in `ratio`, and decided that it is a
+/// change.
 fn confirm(bisection: &mut Bisection, ratio: f64) {
+    confirm_as(bisection, Changed, ratio);
+}
+
+/// Records that new measurements of all changes resulted in `ratio` and in a decision.
+fn confirm_as(bisection: &mut Bisection, change: HalfChange, ratio: f64) {
     while let NextMeasurement::Confirm(found) = bisection.next() {
         let log = around(ratio);
         bisection
@@ -112,6 +118,7 @@ fn confirm(bisection: &mut Bisection, ratio: f64) {
                     high: log.high.exp(),
                     level: 0.95,
                 }),
+                change: Some(change),
                 stat: vec!["commit 0003".into(), " parse.c | 4 ++--".into()],
                 parents: 1,
             }));
@@ -202,8 +209,35 @@ fn inconclusive_bisections_are_reported() {
             .starts_with("v1 and v2 are equivalent within 2 %: v2 takes 1.000 times v1's time")
     );
     let mut refuted = bisection(1);
-    confirm(&mut refuted, 1.001);
+    confirm_as(&mut refuted, Unchanged, 1.001);
     assert!(headline(&refuted).starts_with("c1 was not confirmed: "));
+    assert!(!refuted.is_inconclusive());
+}
+
+#[test]
+fn an_inconclusive_confirmation_is_not_a_refutation() {
+    let mut open = bisection(1);
+    confirm_as(&mut open, Open, 1.015);
+    assert_eq!(open.next(), NextMeasurement::Done);
+    assert!(open.is_inconclusive());
+    let document = document(&open, "runs/x.bisect");
+    assert_eq!(
+        document.answer.headline,
+        "Inconclusive: c1 was measured again, and the ratio was 1.015 (0.995 to 1.036) after 11 blocks."
+    );
+    assert_eq!(
+        document.answer.undecided.as_deref(),
+        Some("More time may make the result conclusive: `benchlab resume runs/x.bisect --for 30m`")
+    );
+    open.reopen();
+    assert!(matches!(open.next(), NextMeasurement::Confirm(_)));
+    // An imprecise ratio is enough to show that there is a change.
+    let mut clear = bisection(1);
+    confirm_as(&mut clear, Open, 1.08);
+    assert!(!clear.is_inconclusive());
+    assert!(headline(&clear).starts_with("c1 made parse slower: 1.080 times "));
+    clear.reopen();
+    assert_eq!(clear.next(), NextMeasurement::Done);
 }
 
 #[test]

@@ -4,10 +4,17 @@
 use super::ImportFormat;
 use crate::error::Problem;
 use crate::json::Node;
+use crate::shorten::{move_shared_to_fact, remove_unneeded};
 use crate::source::Source;
 use crate::subject::{fact, subject, with_params};
 use lab_model::{Direction, Imported, Metric};
 use std::collections::BTreeMap;
+
+/// The parameter that names the job: the runtime and other settings with which a benchmark ran.
+const JOB: &str = "job";
+
+/// The parameter that names the namespace of a benchmark's class.
+const NAMESPACE: &str = "namespace";
 
 /// The import format for BenchmarkDotNet's JSON.
 pub const FORMAT: ImportFormat = ImportFormat {
@@ -16,6 +23,10 @@ pub const FORMAT: ImportFormat = ImportFormat {
     advice: "Run BenchmarkDotNet with `--launchCount 5` or more.",
     is_format: |source| source.has_keys(&["HostEnvironmentInfo", "Benchmarks"]),
     read,
+    shorten: |imports| {
+        move_shared_to_fact(imports, JOB, JOB);
+        remove_unneeded(imports, NAMESPACE);
+    },
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
@@ -45,14 +56,21 @@ fn add(benchmark: &Node, source: &Source, imported: &mut Imported) -> Result<(),
         (Some(kind), Some(method)) => format!("{kind}.{method}"),
         _ => benchmark.get("FullName")?.text()?.to_owned(),
     };
-    let params: Vec<(String, String)> = words("Parameters")
+    let given = [
+        (NAMESPACE, words("Namespace")),
+        (JOB, words("DisplayInfo").and_then(job)),
+    ];
+    let given = given
+        .into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned())));
+    let params = words("Parameters")
         .into_iter()
         .flat_map(|params| params.split('&'))
         .map(|param| match param.split_once('=') {
             Some((key, value)) => (key.trim().to_owned(), value.trim().to_owned()),
             None => ("parameters".to_owned(), param.trim().to_owned()),
-        })
-        .collect();
+        });
+    let params: Vec<(String, String)> = given.chain(params).collect();
     let launches = launches(benchmark)?;
     let launches = match (launches.is_empty(), benchmark.find("Statistics")) {
         (false, _) => launches,
@@ -78,6 +96,14 @@ fn add(benchmark: &Node, source: &Source, imported: &mut Imported) -> Result<(),
         with_params(imported, &name, params, metric, vec![vec![bytes]]);
     }
     Ok(())
+}
+
+/// Returns the job in a text such as `Sums.Loop: .NET 8.0(Runtime=.NET 8.0) [Size=10]`, or `None`
+/// for the default job.
+fn job(display_info: &str) -> Option<&str> {
+    let (_, rest) = display_info.split_once(": ")?;
+    let job = rest.split(" [").next()?.trim();
+    (job != "DefaultJob").then_some(job)
 }
 
 /// Returns the time of an operation in each iteration of each launch, in ns.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Criterion's directory `target/criterion`, with one directory for each benchmark. A benchmark runs in one process.
 
-use super::ImportFormat;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::json::Node;
 use crate::source::{Source, parse_json};
@@ -21,6 +21,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
     advice: "Run `cargo bench` 10 times, copy target/criterion after each run, and import all copies with --join.",
     is_format: |source| source.path.is_dir(),
     read,
+    shorten: keep_names,
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {

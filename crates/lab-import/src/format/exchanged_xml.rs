@@ -2,7 +2,7 @@
 //! benchlab's own XML and the XML of the Ada Utility Library. Every value in these files was
 //! measured once.
 
-use super::ImportFormat;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::source::Source;
 use lab_document::{ImportLimits, import_xml};
@@ -15,6 +15,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
     advice: "",
     is_format: |source| source.text.trim_start().starts_with('<'),
     read,
+    shorten: keep_names,
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {

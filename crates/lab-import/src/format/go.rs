@@ -10,12 +10,13 @@ use super::ImportFormat;
 use crate::error::Problem;
 use crate::json::Node;
 use crate::metrics::{named, nanoseconds, rate};
+use crate::shorten::move_shared_to_fact;
 use crate::source::{Source, parse_json};
-use crate::subject::{Collector, fact, subject};
+use crate::subject::{Collector, subject};
 use crate::text::{amount_on, short};
 use lab_model::{Direction, Imported, Metric, Unit};
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// The import format for Go's benchmark text, and for `go test -json`.
 pub const FORMAT: ImportFormat = ImportFormat {
@@ -29,9 +30,15 @@ pub const FORMAT: ImportFormat = ImportFormat {
             || lines.any(|line| result(line).is_some() || line.starts_with("goos: "))
     },
     read,
+    shorten: |imports| {
+        for key in HEADERS {
+            let name = if key == "pkg" { "package" } else { key };
+            move_shared_to_fact(imports, key, name);
+        }
+    },
 };
 
-/// The headers of a package's configuration, which become parameters if their values differ.
+/// The headers of a package's configuration. They are parameters of its benchmarks.
 const HEADERS: [&str; 4] = ["goos", "goarch", "pkg", "cpu"];
 
 /// Returns true if a line may be an event of `go test -json`.
@@ -189,6 +196,7 @@ impl Reader {
         let process = *processes - 1;
         let params = HEADERS.iter().zip(&self.headers);
         let params: Vec<(String, String)> = params
+            .filter(|(_, value)| !value.is_empty())
             .map(|(key, value)| ((*key).to_owned(), value.clone()))
             .collect();
         for pair in values.chunks(2) {
@@ -247,23 +255,6 @@ impl Reader {
             imported.remarks.push(
                 "The last package ends without `PASS` or `ok`: the output may be truncated.".into(),
             );
-        }
-        // A value that all packages share is a fact; one that differs is a parameter.
-        for (i, key) in HEADERS.iter().enumerate() {
-            let values: BTreeSet<&String> = self.processes.keys().map(|all| &all[i]).collect();
-            if let [only] = Vec::from_iter(values)[..] {
-                fact(
-                    &mut imported,
-                    if *key == "pkg" { "package" } else { key },
-                    only,
-                );
-                for series in &mut imported.series {
-                    series.params.retain(|(param, _)| param != key);
-                }
-            }
-        }
-        for series in &mut imported.series {
-            series.params.retain(|(_, value)| !value.is_empty());
         }
         imported
     }

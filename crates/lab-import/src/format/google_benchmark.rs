@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! google/benchmark's `--benchmark_out_format=json`. All repetitions run in one process.
 
-use super::ImportFormat;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::json::Node;
 use crate::metrics::{named, nanoseconds};
@@ -36,6 +36,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
         source.has_keys(&["context"]) && first.is_some_and(|b| b.get("name").is_some())
     },
     read,
+    shorten: keep_names,
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {

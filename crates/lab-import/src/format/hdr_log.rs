@@ -2,7 +2,7 @@
 //! HdrHistogram's interval log (`.hlog`), with compressed histograms in encoding V2. A log comes
 //! from one process.
 
-use super::ImportFormat;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::metrics::percentile;
 use crate::read::{ImportedFile, TIME};
@@ -36,6 +36,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
         lines.any(is_log)
     },
     read,
+    shorten: keep_names,
 };
 
 impl ImportedFile {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! hyperfine's `--export-json`. Each run of a command is a process.
 
-use super::ImportFormat;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::json::Node;
 use crate::source::Source;
@@ -24,6 +24,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
         first.is_some_and(|first| first.get("command").is_some())
     },
     read,
+    shorten: keep_names,
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
@@ -36,12 +37,14 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
 
 fn command(result: &Node, source: &Source) -> Result<Imported, Problem> {
     let line = result.get("command")?.text()?;
-    let mut imported = subject("hyperfine", "", line);
-    if let Some(params) = result.find("parameters") {
-        for (key, value) in params.members()? {
-            imported.facts.push((key.into(), value.scalar()));
+    let mut params = Vec::new();
+    if let Some(given) = result.find("parameters") {
+        for (key, value) in given.members()? {
+            params.push((key.to_owned(), value.scalar()));
         }
     }
+    let mut imported = subject("hyperfine", "", &name(line, &params));
+    imported.facts.extend(params);
     let each = |values: Vec<f64>| values.into_iter().map(|value| vec![value]).collect();
     match result.find("times") {
         Some(times) => {
@@ -79,4 +82,18 @@ fn command(result: &Node, source: &Source) -> Result<Imported, Problem> {
         }
     }
     Ok(imported)
+}
+
+/// Returns the name of a command: the text in the file, with the parameters that it does not
+/// contain, as in `sort (size = 10)`. A name that the user chose may be the same for all values of
+/// a parameter.
+fn name(command: &str, params: &[(String, String)]) -> String {
+    let missing = params.iter().filter(|(_, value)| !command.contains(value));
+    let missing: Vec<String> = missing
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    if missing.is_empty() {
+        return command.to_owned();
+    }
+    format!("{command} ({})", missing.join(", "))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! JMH's `-rf json`. Each fork is a process.
 
-use super::ImportFormat;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::json::Node;
 use crate::metrics::{named, nanoseconds, rate};
@@ -16,6 +16,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
     advice: "Run JMH with `-f 5` or more forks.",
     is_format: |source| source.has_items_with(&["benchmark", "primaryMetric"]),
     read,
+    shorten: keep_names,
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
@@ -76,14 +77,23 @@ fn benchmark(
     let Some(others) = result.find("secondaryMetrics") else {
         return Ok(());
     };
+    let metric = Metric {
+        better: Direction::Less,
+        ..Metric::ALLOCATED_BYTES
+    };
     for (key, other) in others.members()? {
-        if other.find_text("scoreUnit") == Some("B/op") {
-            let metric = Metric {
-                better: Direction::Less,
-                ..Metric::ALLOCATED_BYTES
-            };
+        // `-prof gc` also reports the bytes per operation that the garbage collector moves or frees.
+        // The names begin with `·` before version 1.37.
+        if key.trim_start_matches('·') == "gc.alloc.rate.norm" {
+            // The profiler runs in each mode of a benchmark. The allocated bytes are the same.
+            let is_known = imported.series.iter().any(|series| {
+                series.case == name && series.params == params && series.metric == metric
+            });
+            if is_known {
+                continue;
+            }
             let forks = self::forks(&other, 1.0, source)?;
-            with_params(imported, name, params.clone(), metric, forks);
+            with_params(imported, name, params.clone(), metric.clone(), forks);
         } else {
             skipped.push(format!("the secondary metric {key}"));
         }

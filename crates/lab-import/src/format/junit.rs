@@ -3,6 +3,7 @@
 
 use super::ImportFormat;
 use crate::error::Problem;
+use crate::shorten::remove_unneeded;
 use crate::source::Source;
 use crate::subject::{Collector, subject};
 use crate::text::{amount, short};
@@ -10,7 +11,9 @@ use lab_document::say;
 use lab_model::{Imported, Metric};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
-use std::collections::HashMap;
+
+/// The parameter that names the suites of a test.
+const SUITE: &str = "suite";
 
 /// The maximum nesting depth of elements.
 const DEPTH: usize = 64;
@@ -25,6 +28,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
         text.starts_with('<') && (text.contains("<testsuite") || text.contains("<testcase"))
     },
     read,
+    shorten: |imports| remove_unneeded(imports, SUITE),
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
@@ -99,7 +103,6 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
         }
     }
     let mut imported = all.finish();
-    name_suites_only_where_needed(&mut imported);
     if !failed.is_empty() {
         let names: Vec<String> = failed
             .iter()
@@ -123,23 +126,14 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
     Ok(vec![imported])
 }
 
-/// Returns the suite of a test as a parameter.
+/// Returns the enclosing suites of a test as a parameter, such as `firefox/login`.
 fn suite(suites: &[String]) -> Vec<(String, String)> {
-    let name = suites.last().filter(|name| !name.is_empty());
-    name.map(|name| vec![("suite".to_owned(), name.clone())])
-        .unwrap_or_default()
-}
-
-/// Removes the suite of each test whose name occurs in only one suite.
-fn name_suites_only_where_needed(imported: &mut Imported) {
-    let mut suites: HashMap<String, usize> = HashMap::new();
-    for series in &imported.series {
-        *suites.entry(series.case.clone()).or_default() += 1;
+    let named = suites.iter().filter(|name| !name.is_empty());
+    let named: Vec<&str> = named.map(String::as_str).collect();
+    if named.is_empty() {
+        return Vec::new();
     }
-    let alone = imported.series.iter_mut();
-    for series in alone.filter(|series| suites[&series.case] == 1) {
-        series.params.clear();
-    }
+    vec![(SUITE.to_owned(), named.join("/"))]
 }
 
 /// Returns the test's name and its time in ns.

@@ -2,7 +2,7 @@
 //! k6: the summary (`--summary-export FILE`, or `handleSummary`) and all measured values (`--out
 //! json=FILE`). A test runs in one process.
 
-use super::ImportFormat;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::json::Node;
 use crate::metrics::{named, percentile, rate};
@@ -26,6 +26,7 @@ pub const SUMMARY: ImportFormat = ImportFormat {
         })
     },
     read: summary,
+    shorten: keep_names,
 };
 
 /// The import format for k6's values, with one JSON object on each line.
@@ -38,6 +39,7 @@ pub const LINES: ImportFormat = ImportFormat {
         line.starts_with('{') && line.contains("\"type\"") && line.contains("\"metric\"")
     },
     read: lines,
+    shorten: keep_names,
 };
 
 fn summary(source: &Source) -> Result<Vec<Imported>, Problem> {
@@ -99,6 +101,10 @@ fn durations(values: &Node, imported: &mut Imported) -> Result<(), Problem> {
             (_, Some(percent)) => percentile(percent),
             _ => continue,
         };
+        // A percentile may have two names: `med` and `p(50)`, or `p(99)` and `p(99.0)`.
+        if imported.series.iter().any(|series| series.metric == metric) {
+            continue;
+        }
         single(imported, metric, Some(value.amount()? * 1e6));
     }
     Ok(())

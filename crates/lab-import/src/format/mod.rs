@@ -34,8 +34,13 @@ pub struct ImportFormat {
     pub advice: &'static str,
     /// Returns true if a source is in this format. The source may still be damaged.
     pub(crate) is_format: fn(&Source) -> bool,
-    /// Reads the results from a source.
+    /// Reads the results from a source, with everything in which their names may differ from those
+    /// in other files, such as the package of a benchmark.
     pub(crate) read: fn(&Source) -> Result<Vec<Imported>, Problem>,
+    /// Shortens the names of the results that [`read`](crate::read) or
+    /// [`read_joined`](crate::read_joined) returns. This comes after all files have been joined,
+    /// because a name that is unique in one file may also occur in another one.
+    pub(crate) shorten: fn(&mut [Imported]),
 }
 
 impl PartialEq for ImportFormat {
@@ -51,6 +56,9 @@ impl fmt::Debug for ImportFormat {
         f.debug_tuple("ImportFormat").field(&self.name).finish()
     }
 }
+
+/// The way to shorten names for formats whose results have no unnecessary parts in their names.
+fn keep_names(_: &mut [Imported]) {}
 
 /// All formats, in the order in which they are detected.
 pub const FORMATS: [ImportFormat; 17] = [

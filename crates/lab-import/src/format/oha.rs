@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! oha's text and its `--output-format json`. A test runs in one process.
 
-use super::ImportFormat;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::metrics::{duration, percentile, rate};
 use crate::responses::Responses;
@@ -24,6 +24,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
         Err(problem) if source.text.trim_start().starts_with('{') => Err(problem.clone()),
         Err(_) => text(source),
     },
+    shorten: keep_names,
 };
 
 fn json(source: &Source) -> Result<Vec<Imported>, Problem> {
@@ -80,6 +81,7 @@ fn text(source: &Source) -> Result<Vec<Imported>, Problem> {
     }
     let mut has_rate = false;
     let mut responses = Responses::default();
+    let mut is_of_all = true;
     for (i, line) in source.text.lines().enumerate() {
         let number = i + 1;
         let line = line.trim();
@@ -88,7 +90,14 @@ fn text(source: &Source) -> Result<Vec<Imported>, Problem> {
                 Problem::on_line(number, format!("expected a time, found `{}`", short(text)))
             })
         };
+        // --stats-success-breakdown adds the times of each kind of response, such as `(2xx only):`.
+        if line.starts_with("Response time distribution") {
+            is_of_all = line == "Response time distribution:";
+        }
         if let Some((percent, value)) = line.split_once("% in ") {
+            if !is_of_all {
+                continue;
+            }
             let percent = amount_on(number, percent)?;
             single(&mut imported, percentile(percent), Some(time(value)?));
             continue;

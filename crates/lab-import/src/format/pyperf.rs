@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! pyperf's JSON (`-o FILE`), version 1.0. Each run is a process.
 
-use super::ImportFormat;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::json::Node;
 use crate::metrics::named;
@@ -20,6 +20,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
         first.is_some_and(|b| b.get("runs").is_some())
     },
     read,
+    shorten: keep_names,
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! pytest-benchmark's `--benchmark-json`. All rounds run in one process.
 
-use super::ImportFormat;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::json::Node;
 use crate::read::TIME;
@@ -16,6 +16,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
     advice: "Run pytest 10 times with a different --benchmark-json, and import all files with --join.",
     is_format: |source| source.has_keys(&["machine_info", "benchmarks"]),
     read,
+    shorten: keep_names,
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {

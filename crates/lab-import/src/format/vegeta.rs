@@ -2,8 +2,8 @@
 //! vegeta: `vegeta report -type json` and the results of `vegeta encode`. An attack runs in one
 //! process.
 
-use super::ImportFormat;
 use super::k6::latencies;
+use super::{ImportFormat, keep_names};
 use crate::error::Problem;
 use crate::json::Node;
 use crate::metrics::{named, percentile, rate};
@@ -22,6 +22,7 @@ pub const REPORT: ImportFormat = ImportFormat {
     advice: ADVICE,
     is_format: |source| source.has_keys(&["latencies", "throughput", "success"]),
     read: report,
+    shorten: keep_names,
 };
 
 /// The import format for vegeta's results, with one JSON object on each line.
@@ -37,6 +38,7 @@ pub const LINES: ImportFormat = ImportFormat {
                 .all(|key| line.contains(key))
     },
     read: lines,
+    shorten: keep_names,
 };
 
 fn success() -> Metric {

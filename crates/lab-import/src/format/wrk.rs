@@ -21,6 +21,7 @@ pub const FORMAT: ImportFormat = ImportFormat {
         line.starts_with("Running ") && line.contains(" test @ ")
     },
     read,
+    shorten: remove_only_url,
 };
 
 fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
@@ -35,11 +36,14 @@ fn read(source: &Source) -> Result<Vec<Imported>, Problem> {
     for one in tests {
         add(&mut all, one?);
     }
-    // With one URL, its name adds nothing.
-    if let [only] = all.as_mut_slice() {
+    Ok(all)
+}
+
+/// Removes the URL from the subject if all tests requested the same URL. The facts contain it.
+fn remove_only_url(imports: &mut [Imported]) {
+    if let [only] = imports {
         "wrk".clone_into(&mut only.subject);
     }
-    Ok(all)
 }
 
 /// Reads the output of one test, which starts on line `first` of the file. The subject is the URL.
@@ -52,6 +56,7 @@ fn test(lines: &[&str], first: usize) -> Result<Imported, Problem> {
     let mut errors = 0.0;
     let mut has_rate = false;
     let mut requests = None;
+    let mut is_corrected = true;
     for (i, line) in lines.iter().enumerate() {
         let number = first + i;
         let line = line.trim();
@@ -66,7 +71,9 @@ fn test(lines: &[&str], first: usize) -> Result<Imported, Problem> {
                 single(&mut imported, Metric::MEAN_WALL, Some(time(mean)?));
                 single(&mut imported, Metric::MAX, Some(time(max)?));
             }
-            [percent, value] if percent.ends_with('%') => {
+            // With -L and -U, wrk2 also lists the times without the delays before requests.
+            ["Latency", "Distribution", ..] => is_corrected = !line.contains("Uncorrected"),
+            [percent, value] if percent.ends_with('%') && is_corrected => {
                 let percent = amount(&percent[..percent.len() - 1]);
                 let percent = percent.filter(|p| *p > 0.0 && *p < 100.0);
                 // wrk2 also lists 100 %, which is the maximum.

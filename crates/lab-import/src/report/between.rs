@@ -28,6 +28,24 @@ struct Pair {
     change: Option<ProcessChange>,
 }
 
+impl Pair {
+    /// Returns false if the runs ended in different ways, so that they are not compared.
+    fn is_compared(&self) -> bool {
+        self.first.ended_like(&self.second)
+    }
+
+    /// Returns true if one of the two series comes from a single process.
+    fn has_one_process(&self) -> bool {
+        let sides = [&self.first.series, &self.second.series];
+        sides.iter().any(|series| series.processes.len() < 2)
+    }
+
+    /// Returns true if a value is 0, so that there is no ratio.
+    fn has_zero(&self) -> bool {
+        self.is_compared() && self.change.is_none()
+    }
+}
+
 /// Builds the document of the changes from the first run to the second.
 ///
 /// # Errors
@@ -172,9 +190,9 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
         .filter(|pair| verdict(pair).is_some())
         .collect();
     let different: Vec<String> = different(pairs);
-    let (same, _): (Vec<&Pair>, Vec<&Pair>) = pairs
-        .iter()
-        .partition(|pair| pair.first.ended_like(&pair.second));
+    let same: Vec<&Pair> = pairs.iter().filter(|pair| pair.is_compared()).collect();
+    let alone = same.iter().filter(|pair| pair.has_one_process()).count();
+    let zeros = same.iter().filter(|pair| pair.has_zero()).count();
     let headline = match (judged.as_slice(), verdicts.as_slice()) {
         _ if same.is_empty() => wording::NOTHING_COMPARED.into(),
         ([pair], _) => one(pair).unwrap_or_default(),
@@ -184,24 +202,24 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
             } else {
                 None
             };
-            format!(
-                "{} {}",
-                wording::ONE_PROCESS,
-                first.unwrap_or_else(|| format!("{} in both runs.", count(pairs.len(), "value")))
-            )
+            let text =
+                first.unwrap_or_else(|| format!("{} in both runs.", count(pairs.len(), "value")));
+            match alone {
+                0 => text,
+                _ => format!("{} {text}", wording::ONE_PROCESS),
+            }
         }
         (_, all) => {
             let text = wording::counts(all, "values");
             format!("{text} in the second run.")
         }
     };
-    let alone: Vec<&&Pair> = same.iter().filter(|pair| verdict(pair).is_none()).collect();
-    let undecided = alone.first().map(|_| {
+    let one_process = (alone > 0).then(|| {
         let advice = advice(tool(report.runs[0]));
-        let which = if judged.is_empty() {
+        let which = if alone == pairs.len() {
             String::new()
         } else {
-            format!("{} of {} values: ", alone.len(), pairs.len())
+            format!("{alone} of {} values: ", pairs.len())
         };
         format!(
             "{which}{} {} {advice}",
@@ -211,6 +229,8 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
         .trim()
         .to_owned()
     });
+    let without_ratio = (zeros > 0).then(|| wording::without_ratio(zeros, pairs.len()));
+    let reasons: Vec<String> = one_process.into_iter().chain(without_ratio).collect();
     Answer {
         headline,
         findings: different
@@ -219,7 +239,7 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
             .chain([wording::NOT_IN_TURNS])
             .map(Finding::plain)
             .collect(),
-        undecided,
+        undecided: (!reasons.is_empty()).then(|| reasons.join(" ")),
         ..Answer::default()
     }
 }
@@ -227,9 +247,7 @@ fn answer(pairs: &[Pair], report: &BetweenImports) -> Answer {
 /// Returns a sentence for each pair of subjects that is not compared because its runs ended in
 /// different ways.
 fn different(pairs: &[Pair]) -> Vec<String> {
-    let different = pairs
-        .iter()
-        .filter(|pair| !pair.first.ended_like(&pair.second));
+    let different = pairs.iter().filter(|pair| !pair.is_compared());
     let different = different.map(|pair| {
         let [first, second] = [&pair.first, &pair.second];
         let names = [
@@ -270,7 +288,10 @@ fn changes(pairs: &[Pair], has_multiple: bool) -> Table {
             (&*b.metric.title).into(),
             table::typical(a).into(),
             table::typical(b).into(),
-            table::change(pair.change.as_ref(), b),
+            match pair.has_zero() {
+                true => wording::NO_RATIO.into(),
+                false => table::change(pair.change.as_ref(), b),
+            },
             format!("{} and {}", a.processes.len(), b.processes.len()).into(),
         ]);
         table.row(cells);

@@ -9,9 +9,10 @@ use lab_document::{
     Section, Stroke, Table, Tone,
     say::{self, count},
 };
-use lab_model::{Content, Direction, ImportedSeries, Interval, Run, Unit};
+use lab_model::{Content, Direction, Interval, Run, Unit, distinct};
 use lab_stats::processes::{ALPHA, changed, typical};
 use lab_stats::shifts;
+use std::collections::BTreeSet;
 
 /// The maximum number of lines in the chart.
 const LINES: usize = 8;
@@ -52,7 +53,18 @@ impl ImportSummary {
 struct Track<'a> {
     name: String,
     /// For each run, oldest first: the run's index, its series and its typical value.
-    runs: Vec<(usize, &'a ImportedSeries, Interval)>,
+    runs: Vec<(usize, &'a SubjectSeries, Interval)>,
+}
+
+impl<'a> Track<'a> {
+    /// Returns the runs that ended like the latest run. The other runs did different work.
+    fn comparable(&self) -> Vec<&(usize, &'a SubjectSeries, Interval)> {
+        let latest = self.runs.last().map(|(_, one, _)| *one);
+        let ended_alike = |(_, one, _): &&(usize, &SubjectSeries, Interval)| {
+            latest.is_some_and(|l| l.ended_like(one))
+        };
+        self.runs.iter().filter(ended_alike).collect()
+    }
 }
 
 /// Builds the history of all runs with one name, oldest first. `subjects` selects the subjects to
@@ -61,26 +73,24 @@ pub fn history(name: &str, runs: &[ImportSummary], subjects: &[String]) -> Docum
     let tracks = tracks(runs, subjects);
     let judged: Vec<&Track> = tracks
         .iter()
-        .filter(|track| track.runs[0].1.metric.better != Direction::Neither)
+        .filter(|track| track.runs[0].1.series.metric.better != Direction::Neither)
         .collect();
     let values: Vec<Vec<f64>> = judged
         .iter()
         .map(|track| {
-            track
-                .runs
-                .iter()
-                .map(|(.., value)| value.estimate)
-                .collect()
+            let comparable = track.comparable().into_iter();
+            comparable.map(|(.., value)| value.estimate).collect()
         })
         .collect();
     let found = shifts::of_history(&values, ALPHA);
-    let mut findings = Vec::new();
+    let mut findings = different(&tracks, runs);
     for (track, shifts) in judged.iter().zip(&found) {
-        let metric = &track.runs[0].1.metric;
+        let metric = &track.runs[0].1.series.metric;
+        let comparable = track.comparable();
         for shift in shifts {
             let is_worse = (shift.after > shift.before) == (metric.better == Direction::Less);
-            let run = &runs[track.runs[shift.at].0].run;
-            let text = wording::shift(&track.name, metric, run, shift.before, shift.after);
+            let run = &runs[comparable[shift.at].0].run;
+            let text = wording::shift(&track.name, metric, run, shift);
             findings.push(Finding::new(
                 "",
                 text,
@@ -128,6 +138,28 @@ pub fn history(name: &str, runs: &[ImportSummary], subjects: &[String]) -> Docum
     document
 }
 
+/// Returns a sentence for each subject of which earlier runs ended differently than the latest run.
+fn different(tracks: &[Track], runs: &[ImportSummary]) -> Vec<Finding> {
+    let sentence = |track: &Track| {
+        let (latest_run, latest, _) = track.runs.last()?;
+        let earlier = track.runs.iter().map(|(_, one, _)| *one);
+        let earlier: Vec<_> = earlier.filter(|one| !one.ended_like(latest)).collect();
+        let codes: BTreeSet<Option<i64>> = earlier
+            .iter()
+            .flat_map(|one| one.exit_codes.iter().copied())
+            .collect();
+        (!earlier.is_empty()).then(|| {
+            let run = &runs[*latest_run].run;
+            let codes = [&codes, &latest.exit_codes];
+            wording::earlier_ends_differ(&latest.subject, earlier.len(), run, codes)
+        })
+    };
+    // All metrics of a subject have the same exit codes.
+    let sentences = distinct(tracks.iter().filter_map(sentence));
+    let finding = |text: String| Finding::new("", text, Tone::Inconclusive);
+    sentences.into_iter().map(finding).collect()
+}
+
 fn tracks<'a>(runs: &'a [ImportSummary], subjects: &[String]) -> Vec<Track<'a>> {
     let mut labels = runs
         .iter()
@@ -152,7 +184,7 @@ fn tracks<'a>(runs: &'a [ImportSummary], subjects: &[String]) -> Vec<Track<'a>> 
             let Some(value) = typical(&one.series) else {
                 continue;
             };
-            let entry = (i, &one.series, value);
+            let entry = (i, one, value);
             match tracks.iter_mut().find(|track| track.name == name) {
                 Some(track) => track.runs.push(entry),
                 None => tracks.push(Track {
@@ -171,7 +203,7 @@ fn chart(tracks: &[Track]) -> Option<Chart> {
         .filter(|track| track.runs.len() > 1 && track.runs[0].2.estimate > 0.0);
     let line = |(color, track): (usize, &Track)| {
         let base = track.runs[0].2.estimate;
-        let point = |(run, _, value): &(usize, &ImportedSeries, Interval)| {
+        let point = |(run, _, value): &(usize, &SubjectSeries, Interval)| {
             let relative = Interval {
                 estimate: value.estimate / base,
                 low: value.low / base,
@@ -219,9 +251,11 @@ fn run_by_run(track: &Track, runs: &[ImportSummary]) -> Table {
     ];
     let mut table = Table::new(track.name.clone(), columns);
     let family = track.runs.len().saturating_sub(1).max(1);
-    for (i, (run, series, value)) in track.runs.iter().enumerate() {
+    for (i, (run, one, value)) in track.runs.iter().enumerate() {
+        let series = &one.series;
         let before = i.checked_sub(1).map(|before| track.runs[before].1);
-        let change = before.and_then(|before| changed(before, series, family));
+        let before = before.filter(|before| before.ended_like(one));
+        let change = before.and_then(|before| changed(&before.series, series, family));
         table.row(vec![
             runs[*run].run.as_str().into(),
             say::minute(runs[*run].measured_unix_s).into(),
@@ -237,8 +271,8 @@ fn run_by_run(track: &Track, runs: &[ImportSummary]) -> Table {
 }
 
 fn rows<'a>(track: &'a Track, runs: &'a [ImportSummary]) -> impl Iterator<Item = Row> + 'a {
-    track.runs.iter().map(|(run, series, value)| Row {
-        value: Some(Quantity::estimate(value, series.metric.unit.clone())),
-        ..table::row(&runs[*run].run, &track.name, series, None)
+    track.runs.iter().map(|(run, one, value)| Row {
+        value: Some(Quantity::estimate(value, one.series.metric.unit.clone())),
+        ..table::row(&runs[*run].run, &track.name, &one.series, None)
     })
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests that the reader of each format returns the content of a file.
 
-use super::{file, path, series, text};
-use lab_import::{FORMATS, Limits, join, read};
+use super::{file, joined, path, series, text};
+use lab_import::{FORMATS, Limits, read, read_joined};
 use lab_model::{Direction, Unit};
 
 /// Returns the number of values of each process.
@@ -432,6 +432,17 @@ fn tests_of_the_same_name_are_told_apart_by_suite() {
             [[seconds * 1e9]]
         );
     }
+    let nested = br#"<testsuites>
+        <testsuite name="a"><testsuite name="all"><testcase name="t" time="1"/></testsuite></testsuite>
+        <testsuite name="b"><testsuite name="all"><testcase name="t" time="2"/></testsuite></testsuite>
+        </testsuites>"#;
+    let read = text("nested.xml", nested).expect("a file");
+    for (label, seconds) in [("t suite=a/all", 1.0), ("t suite=b/all", 2.0)] {
+        assert_eq!(
+            series(&read.imports, label, "wall").processes,
+            [[seconds * 1e9]]
+        );
+    }
     let comma = br#"<testsuite><testcase name="t" time="0,123"/></testsuite>"#;
     let error = text("comma.xml", comma).unwrap_err();
     assert!(
@@ -521,17 +532,220 @@ fn failed_and_skipped_tests_are_named_and_not_imported() {
 
 #[test]
 fn joined_files_are_processes() {
-    let files = || (0..8).map(|_| file("criterion")).collect::<Vec<_>>();
-    let joined = join(files()).expect("the files are from one tool");
+    let files = vec![path("criterion"); 8];
+    let joined = read_joined(&files, None, &Limits::default()).expect("files of one tool");
     assert_eq!(
         shape(&series(&joined.imports, "one", "wall").processes),
         [100; 8]
     );
-    let error = join(vec![file("criterion"), file("wrk.txt")]).unwrap_err();
+    let mixed = [path("criterion"), path("wrk.txt")];
+    let error = read_joined(&mixed, None, &Limits::default()).unwrap_err();
     assert!(
-        error.contains("different tools: criterion and wrk"),
+        error
+            .to_string()
+            .contains("different tools: criterion and wrk"),
         "{error}"
     );
+}
+
+#[test]
+fn results_of_the_same_name_in_different_files_are_not_joined() {
+    let go = |package: &str, ns: u32| {
+        format!("goos: linux\npkg: {package}\nBenchmarkA-8 10 {ns} ns/op\nPASS\nok  {package} 1s\n")
+    };
+    let (p, q) = (go("p", 100), go("q", 900));
+    let read = joined(&[&p, &q, &go("p", 110)]).expect("files of one tool");
+    assert_eq!(
+        series(&read.imports, "A-8 pkg=p", "wall").processes,
+        [[100.0], [110.0]]
+    );
+    assert_eq!(
+        series(&read.imports, "A-8 pkg=q", "wall").processes,
+        [[900.0]]
+    );
+    // What all files have in common is a fact.
+    let read = joined(&[&p, &go("p", 110)]).expect("files of one tool");
+    assert_eq!(
+        series(&read.imports, "A-8", "wall").processes,
+        [[100.0], [110.0]]
+    );
+    let package = ("package".to_owned(), "p".to_owned());
+    assert!(read.imports[0].facts.contains(&package));
+
+    let read = joined(&[&wrk("http://a/", 10), &wrk("http://b/", 30)]).expect("files of one tool");
+    let subjects: Vec<&str> = read.imports.iter().map(|i| &*i.subject).collect();
+    assert_eq!(subjects, ["http://a/", "http://b/"]);
+
+    let junit = |suite: &str, seconds: u32| {
+        format!("<testsuite name='{suite}'><testcase name='t' time='{seconds}'/></testsuite>")
+    };
+    let read = joined(&[&junit("chrome", 1), &junit("firefox", 3)]).expect("files of one tool");
+    for (label, ns) in [("t suite=chrome", 1e9), ("t suite=firefox", 3e9)] {
+        assert_eq!(series(&read.imports, label, "wall").processes, [[ns]]);
+    }
+    let read = joined(&[&junit("chrome", 1), &junit("chrome", 2)]).expect("files of one tool");
+    assert_eq!(series(&read.imports, "t", "wall").processes, [[1e9], [2e9]]);
+
+    // The values of benchlab's XML are no processes.
+    let xml = |language: &str| {
+        format!(
+            "<benchmark language='{language}' driver='d' threads='1' rss_size='1' \
+             peak_rss_size='1' user_time='1' sys_time='1'><measures title='m'>\
+             <time count='1' time='2 us' total='2 us' title='t'/></measures></benchmark>"
+        )
+    };
+    let read = joined(&[&xml("Ada"), &xml("Java")]).expect("files of one tool");
+    assert_eq!(read.imports.len(), 2);
+    let error = joined(&[&xml("Ada"), &xml("Ada")]).unwrap_err().to_string();
+    assert!(error.contains("two results for t (mean time)"), "{error}");
+}
+
+#[test]
+fn the_jobs_and_namespaces_of_benchmark_dotnet_are_distinguished() {
+    let benchmark = |namespace: &str, info: &str, ns: f64| {
+        format!(
+            r#"{{"DisplayInfo":"{info}","Namespace":"{namespace}","Type":"Sums","Method":"Loop",
+            "Parameters":"Size=10","Statistics":{{"OriginalValues":[{ns}],"Mean":{ns}}}}}"#
+        )
+    };
+    let file = |benchmarks: &[String]| {
+        let content = format!(
+            r#"{{"HostEnvironmentInfo":{{}},"Benchmarks":[{}]}}"#,
+            benchmarks.join(",")
+        );
+        text("dotnet.json", content.as_bytes()).expect("a file")
+    };
+    let job =
+        |version: &str| format!("Sums.Loop: .NET {version}(Runtime=.NET {version}) [Size=10]");
+    let default = "Sums.Loop: DefaultJob [Size=10]";
+    let read = file(&[
+        benchmark("A", &job("6.0"), 20.0),
+        benchmark("A", &job("8.0"), 10.0),
+        benchmark("A", default, 12.0),
+    ]);
+    for (label, ns) in [
+        ("Sums.Loop job=.NET 6.0(Runtime=.NET 6.0) Size=10", 20.0),
+        ("Sums.Loop job=.NET 8.0(Runtime=.NET 8.0) Size=10", 10.0),
+        ("Sums.Loop Size=10", 12.0),
+    ] {
+        assert_eq!(series(&read.imports, label, "wall").processes, [[ns]]);
+    }
+    let read = file(&[benchmark("A", &job("6.0"), 20.0)]);
+    assert_eq!(read.imports[0].series[0].label(), "Sums.Loop Size=10");
+    let fact = ("job".to_owned(), ".NET 6.0(Runtime=.NET 6.0)".to_owned());
+    assert!(read.imports[0].facts.contains(&fact));
+    let read = file(&[benchmark("A", default, 1.0), benchmark("B", default, 2.0)]);
+    for (label, ns) in [
+        ("Sums.Loop namespace=A Size=10", 1.0),
+        ("Sums.Loop namespace=B Size=10", 2.0),
+    ] {
+        assert_eq!(series(&read.imports, label, "wall").processes, [[ns]]);
+    }
+}
+
+#[test]
+fn the_profiler_of_jmh_reports_allocated_bytes_once() {
+    let mode = |mode: &str, unit: &str, mark: &str| {
+        let norm = |name: &str, bytes: f64| {
+            format!(r#""{mark}{name}":{{"scoreUnit":"B/op","rawData":[[{bytes}]]}}"#)
+        };
+        format!(
+            r#"{{"benchmark":"b","mode":"{mode}",
+            "primaryMetric":{{"scoreUnit":"{unit}","rawData":[[1]]}},
+            "secondaryMetrics":{{{},{},{}}}}}"#,
+            norm("gc.alloc.rate.norm", 24.0),
+            norm("gc.churn.G1_Eden_Space.norm", 30.0),
+            norm("gc.churn.G1_Survivor_Space.norm", 3.0),
+        )
+    };
+    for mark in ["", "·"] {
+        let content = format!(
+            "[{},{}]",
+            mode("avgt", "ns/op", mark),
+            mode("thrpt", "ops/ns", mark)
+        );
+        let read = text("jmh.json", content.as_bytes()).expect("a file");
+        let metrics: Vec<&str> = read.imports[0]
+            .series
+            .iter()
+            .map(|s| &*s.metric.id)
+            .collect();
+        assert_eq!(metrics, ["wall", "allocated_bytes", "throughput"]);
+        assert_eq!(
+            series(&read.imports, "b", "allocated_bytes").processes,
+            [[24.0]]
+        );
+        assert!(read.imports[0].remarks[0].contains("gc.churn.G1_Eden_Space.norm"));
+    }
+}
+
+#[test]
+fn percentiles_of_the_same_requests_are_imported_once() {
+    let listed = |title: &str, p50: &str| {
+        format!(
+            "  Latency Distribution (HdrHistogram - {title})\n 50.000%  {p50}\n 99.000%  9.00ms\n"
+        )
+    };
+    let both = listed("Recorded Latency", "1.50ms")
+        + &listed(
+            "Uncorrected Latency (measured without taking delayed starts into account)",
+            "0.50ms",
+        );
+    let wrk2 = wrk("http://a/", 10).replace("  10 requests", &(both + "  10 requests"));
+    let read = text("wrk2.txt", wrk2.as_bytes()).expect("a file");
+    assert_eq!(series(&read.imports, "", "p50").processes, [[1.5e6]]);
+
+    let k6 = br#"{"metrics":{"iterations":{"count":1},
+        "http_req_duration":{"med":2,"p(50)":2,"p(99)":4,"p(99.0)":4}}}"#;
+    let read = text("k6.json", k6).expect("a file");
+    assert_eq!(series(&read.imports, "", "p50").processes, [[2e6]]);
+    assert_eq!(series(&read.imports, "", "p99").processes, [[4e6]]);
+    assert_eq!(read.imports[0].series.len(), 2);
+
+    let oha = "Summary:\n  Average:\t0.01 secs\n  Requests/sec:\t10.0\n\n\
+               Response time distribution:\n  50.00% in 0.0100 secs\n\n\
+               Response time distribution (2xx only):\n  50.00% in 0.0200 secs\n";
+    let read = text("oha.txt", oha.as_bytes()).expect("a file");
+    assert_eq!(series(&read.imports, "", "p50").processes, [[1e7]]);
+}
+
+#[test]
+fn the_parameters_of_hyperfine_distinguish_commands_of_the_same_name() {
+    let result = |name: &str, size: u32| {
+        format!(r#"{{"command":"{name}","times":[0.1,0.2],"parameters":{{"size":"{size}"}}}}"#)
+    };
+    let file = |results: &[String]| format!(r#"{{"results":[{}]}}"#, results.join(","));
+    let content = file(&[
+        result("sort", 10),
+        result("sort", 20),
+        result("head 30", 30),
+    ]);
+    let read = text("scan.json", content.as_bytes()).expect("a file");
+    let subjects: Vec<&str> = read.imports.iter().map(|i| &*i.subject).collect();
+    assert_eq!(
+        subjects,
+        ["sort (size = 10)", "sort (size = 20)", "head 30"]
+    );
+    let (ten, twenty) = (file(&[result("sort", 10)]), file(&[result("sort", 20)]));
+    assert_eq!(joined(&[&ten, &twenty]).unwrap().imports.len(), 2);
+}
+
+#[test]
+fn two_results_of_the_same_name_are_an_error() {
+    let twice = br#"{"results":[{"command":"a","times":[1]},{"command":"a","times":[2]}]}"#;
+    let error = text("twice.json", twice).unwrap_err().to_string();
+    assert!(
+        error.contains("two results for a (time)") && error.contains("its own name"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_counter_with_the_name_of_a_metric_is_not_mixed_with_it() {
+    let content = "pkg: p\nBenchmarkA-8 10 100 ns/op 7 wall\nPASS\nok  p 1s\n";
+    let read = text("go.txt", content.as_bytes()).expect("a file");
+    assert_eq!(series(&read.imports, "A-8", "wall").processes, [[100.0]]);
+    assert_eq!(series(&read.imports, "A-8", "wall_").processes, [[7.0]]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod damaged;
 mod formats;
 mod reports;
 
-use lab_import::{ImportError, ImportedFile, Limits, read};
+use lab_import::{ImportError, ImportedFile, Limits, read, read_joined};
 use lab_model::{Imported, ImportedSeries};
 use std::path::{Path, PathBuf};
 
@@ -32,6 +32,18 @@ fn text(name: &str, content: &[u8]) -> Result<ImportedFile, ImportError> {
     let path = folder.path().join(name);
     std::fs::write(&path, content).expect("a file");
     read(&path, None, &Limits::default())
+}
+
+/// Joins files with the given contents.
+fn joined(contents: &[&str]) -> Result<ImportedFile, ImportError> {
+    let folder = tempfile::tempdir().expect("a directory");
+    let file = |(i, content): (usize, &&str)| {
+        let path = folder.path().join(format!("{i}.txt"));
+        std::fs::write(&path, content).expect("a file");
+        path
+    };
+    let paths: Vec<PathBuf> = contents.iter().enumerate().map(file).collect();
+    read_joined(&paths, None, &Limits::default())
 }
 
 /// Returns a series by its label and the ID of its metric.

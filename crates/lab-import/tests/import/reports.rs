@@ -312,6 +312,105 @@ fn a_history_finds_a_lasting_change() {
     assert_eq!(steady.answer.headline, "No lasting change in 12 runs.");
 }
 
+/// Imports a file with the time of a benchmark and its number of errors in each process.
+fn forks(times: &[f64], errors: &[f64]) -> ImportedFile {
+    let process = |(time, errors): (&f64, &f64)| {
+        format!("pkg: p\nBenchmarkA-8 10 {time} ns/op {errors} errors/op\nPASS\nok  p 1s\n")
+    };
+    let content: String = times.iter().zip(errors).map(process).collect();
+    text("go.txt", content.as_bytes()).expect("a file")
+}
+
+#[test]
+fn values_of_0_have_no_ratio_and_are_not_said_to_come_from_one_process() {
+    let none = [0.0; 12];
+    let document = compare(forks(&OLD, &none), forks(&OLD, &none)).unwrap();
+    let text = terminal(&document);
+    assert!(!text.contains("One process"), "{text}");
+    assert!(text.contains("no ratio: a value is 0"), "{text}");
+    let undecided = document.answer.undecided.as_deref();
+    assert_eq!(undecided, Some("1 of 2 values has no ratio: a value is 0."));
+    assert!(
+        document.answer.headline.contains("A-8 takes 1.000 times"),
+        "{}",
+        document.answer.headline
+    );
+}
+
+#[test]
+fn metrics_without_a_direction_are_not_said_to_come_from_one_process() {
+    let counted = |hits: f64| {
+        let runs = (0..12).map(|i| {
+            format!(
+                r#"{{"context":{{}},"benchmarks":[{{"name":"a","run_name":"a","real_time":{},
+                "hits":{hits}}}]}}"#,
+                100 + i
+            )
+        });
+        let runs: Vec<String> = runs.collect();
+        let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
+        super::joined(&runs).expect("files of one tool")
+    };
+    let document = compare(counted(3.0), counted(4.0)).unwrap();
+    let text = terminal(&document);
+    assert!(!text.contains("One process"), "{text}");
+    assert!(text.contains("no verdict"), "{text}");
+    assert_eq!(document.answer.undecided, None);
+}
+
+#[test]
+fn a_history_finds_a_change_of_values_of_0() {
+    let errors = |i: usize| if i < 12 { 0.0 } else { 5.0 + (i % 3) as f64 };
+    let summary = |i: usize| {
+        let file = forks(&OLD, &[errors(i); 12]);
+        ImportSummary::new(&run(&format!("run-{i:02}"), file)).expect("a summary")
+    };
+    let runs: Vec<ImportSummary> = (0..24).map(summary).collect();
+    let document = history("nightly", &runs, &[]);
+    assert_eq!(
+        document.answer.headline,
+        "1 of 2 values changed in 24 runs."
+    );
+    assert_eq!(
+        document.answer.findings[0].text,
+        "A-8, errors/op went from 0 to 6, starting with run-12."
+    );
+    let steady = history("nightly", &runs[..12], &[]);
+    assert_eq!(steady.answer.headline, "No lasting change in 12 runs.");
+}
+
+#[test]
+fn a_history_does_not_compare_runs_that_ended_in_different_ways() {
+    let summary = |i: usize| {
+        let code = if i < 12 { "1" } else { "0" };
+        let ms = if i < 12 { 5.0 } else { 100.0 };
+        let content = format!(
+            r#"{{"results":[{{"command":"sort","times":[{}],"exit_codes":[{}]}}]}}"#,
+            [(ms + 0.1 * (i % 5) as f64) / 1e3; 12]
+                .map(|s| s.to_string())
+                .join(","),
+            [code; 12].join(",")
+        );
+        let file = text("times.json", content.as_bytes()).expect("a file");
+        ImportSummary::new(&run(&format!("run-{i:02}"), file)).expect("a summary")
+    };
+    let runs: Vec<ImportSummary> = (0..24).map(summary).collect();
+    let document = history("nightly", &runs, &[]);
+    assert_eq!(document.answer.headline, "No lasting change in 24 runs.");
+    let findings: Vec<&str> = document.answer.findings.iter().map(|f| &*f.text).collect();
+    assert_eq!(
+        findings,
+        [
+            "12 earlier runs of sort are not compared with run-23: sort ended with exit code 1 then, \
+          but with exit code 0 in run-23."
+        ]
+    );
+    // In the table, the first run that ended differently is not compared with the run before it.
+    let mut text = terminal(&document);
+    text.retain(|c| !c.is_whitespace());
+    assert!(!text.contains("slower"), "{text}");
+}
+
 #[test]
 fn hostile_names_are_shown_and_escaped() {
     let name = "<script>alert(1)</script>|`x`\n::error::%0A\u{1b}[31m";

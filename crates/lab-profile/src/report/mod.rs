@@ -309,12 +309,13 @@ pub fn run_facts(runs: &ProgramRuns) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns the metrics that cover the whole program.
+/// Returns the metrics of the whole program. Without the metrics of tools that were stopped, since
+/// they cover only a part of it.
 pub fn totals(profile: &Profile) -> Vec<(Metric, f64)> {
     let heap = HEAP.into_iter();
     let events = profile.costs().map_or(&[][..], |costs| &costs.events);
     let figures = heap.chain(events.iter().map(String::as_str));
-    let value = |figure| Some((metric(figure), profile.figure(figure)? as f64));
+    let value = |figure| Some((metric(figure), profile.whole_figure(figure)? as f64));
     figures.filter_map(value).collect()
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests the conclusions drawn from files: explanations of misses, sources, and gates.
 
-use lab_profile::{GateCondition, GateResult, Profile, Sources, explain, wording};
-use lab_valgrind::{read_cachegrind, read_dhat, read_massif};
+use lab_profile::report::totals;
+use lab_profile::{
+    EventRanges, GateCondition, GateResult, Inconclusive, Profile, Sources, Tool, explain, wording,
+};
+use lab_valgrind::{TimeUnit, read_cachegrind, read_dhat, read_massif};
 use proptest::prelude::*;
 
 const CACHEGRIND: &str = "desc: I1 cache: 32768 B, 64 B, 8-way associative\n\
@@ -102,6 +105,47 @@ fn gates_judge_values_and_changes() {
     ] {
         assert!(bad.parse::<GateCondition>().is_err(), "{bad}");
     }
+}
+
+#[test]
+fn a_run_that_was_stopped_decides_no_condition_and_has_no_totals() {
+    let profile = |stopped: &[Tool]| Profile {
+        cachegrind: Some(read_cachegrind(CACHEGRIND.as_bytes()).expect("a profile")),
+        massif: Some(read_massif(MASSIF.as_bytes()).expect("a profile")),
+        dhat: Some(read_dhat(DHAT_2.as_bytes()).expect("a profile")),
+        stopped: stopped.to_vec(),
+        ..Profile::default()
+    };
+    let whole = profile(&[]);
+    let heap = Tool::Massif(TimeUnit::Instructions);
+    for (tool, figures) in [
+        (Tool::Cachegrind, &["Ir", "D1mr"][..]),
+        (Tool::Dhat, &["total", "allocations"]),
+        (heap, &["peak"]),
+    ] {
+        let stopped = profile(&[tool]);
+        for figure in ["Ir", "D1mr", "total", "allocations", "peak"] {
+            let is_stopped = figures.contains(&figure);
+            let condition = gate(&format!("{figure}>+5%"));
+            let after = condition.judge(&whole, Some(&stopped));
+            let before = condition.judge(&stopped, Some(&whole));
+            let reasons = [Inconclusive::Stopped, Inconclusive::StoppedBefore];
+            for (result, reason) in [after, before].into_iter().zip(reasons) {
+                let inconclusive = GateResult::Inconclusive(reason);
+                assert_eq!(result == inconclusive, is_stopped, "{figure}: {result:?}");
+            }
+            let mut totals = totals(&stopped).into_iter();
+            let has_total = totals.any(|(metric, _)| metric.id == figure);
+            assert_eq!(has_total, !is_stopped, "{figure}");
+        }
+    }
+    // A program without ranges is judged by its profile.
+    let costs = read_cachegrind(CACHEGRIND.as_bytes()).expect("a profile");
+    let ranges = [
+        EventRanges::from_profiles(&[&costs]),
+        EventRanges::default(),
+    ];
+    assert_eq!(gate("Ir>+5%").judge_ranges(&ranges), None);
 }
 
 proptest! {

@@ -35,11 +35,10 @@ fn parsers((bytes, write_misses): (u64, u64)) -> Profile {
         write_misses + 7
     );
     Profile {
-        heaps: Vec::new(),
         massif: Some(read_massif(massif.as_bytes()).expect("Massif's file")),
         dhat: Some(read_dhat(dhat.as_bytes()).expect("DHAT's file")),
         cachegrind: Some(read_cachegrind(cachegrind.as_bytes()).expect("Cachegrind's file")),
-        callgrind: None,
+        ..Profile::default()
     }
 }
 

@@ -306,6 +306,8 @@ fn every_sentence() {
         Err(Inconclusive::NoFile),
         Err(Inconclusive::NothingBefore),
         Err(Inconclusive::NoFileBefore),
+        Err(Inconclusive::Stopped),
+        Err(Inconclusive::StoppedBefore),
         Ok(Found::ValueRange(range(1_000, 1_020))),
         Ok(Found::ChangeRange {
             before: range(1_000, 1_000),

@@ -77,7 +77,10 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         let latest = meant.map(|(series, shifts)| LatestChange {
             title: series.title.clone(),
             runs: series.records.len(),
-            change: shifts.last().map(|shift| (shift.change, series.run(shift))),
+            // Ratios and times are above 0, so that each change has a ratio.
+            change: shifts
+                .last()
+                .and_then(|shift| Some((shift.change?, series.run(shift)))),
         });
         latest.collect()
     }

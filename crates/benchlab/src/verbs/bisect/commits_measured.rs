@@ -199,13 +199,17 @@ impl CommitBench {
             Err(Unmeasured::Exit(exit)) => return Err(exit),
             Err(Unmeasured::Commit(_)) => None,
         };
-        let ratio = measured.as_ref().and_then(|m| judge(&m.values));
+        let judged = match &measured {
+            Some(measured) => Some(judge(&measured.values).ok_or_else(no_blocks)?),
+            None => None,
+        };
         let is_one = found.high == found.low + 1;
         Ok(BisectionStep::Confirmed(StepConfirmation {
             low: found.low,
             high: found.high,
             blocks: measured.as_ref().map_or(0, |m| m.blocks as u32),
-            ratio: ratio.map(|(_, log)| ConfirmedRatio {
+            change: judged.map(|(change, _)| change),
+            ratio: judged.map(|(_, log)| ConfirmedRatio {
                 estimate: log.estimate.exp(),
                 low: log.low.exp(),
                 high: log.high.exp(),
@@ -383,7 +387,7 @@ impl CommitBench {
         if let Some(program) = setup(request)? {
             note(&format!("building {} ({})", commit.short, commit.subject));
             let time_limit = Duration::from_nanos(request.time_limit_ns);
-            if let Err(message) = run_once(&program, &folder, time_limit)? {
+            if let Err(message) = run_once(&program, &folder, None, time_limit)? {
                 self.worktrees.release(&folder);
                 return Err(fails("setup", message));
             }
@@ -502,13 +506,14 @@ pub fn plan(
     Ok(comparison.plan()?)
 }
 
-/// Runs a program once, outside of any measurement.
+/// Runs a program once, outside of any measurement. `input` is the file for standard input.
 ///
 /// Returns the program's resource usage or, if it failed, a description with the last lines of its
 /// output.
 pub fn run_once(
     program: &[String],
     folder: &Path,
+    input: Option<&Path>,
     time_limit: Duration,
 ) -> Result<Result<Ended, String>, Exit> {
     let scratch = Scratch::new(None).map_err(Exit::failed)?;
@@ -517,6 +522,7 @@ pub fn run_once(
     let order = StartRequest {
         program: program.to_vec(),
         folder: folder.to_path_buf(),
+        input: input.map(Path::to_path_buf),
         errors: Some(log.clone()),
         cores: lab_host::allowed_cores().map_err(Exit::failed)?,
         time_limit,

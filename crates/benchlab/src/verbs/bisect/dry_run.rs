@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// order.
 const PROCESSES: f64 = 6.0;
 
-/// Builds and runs the good commit once, and prints the prediction.
+/// Builds and runs the good commit once, as a measurement would, and prints the prediction.
 pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
     let request = &bisection.request;
     let good = &bisection.commits[0];
@@ -33,7 +33,7 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
     let began = Instant::now();
     let folder = worktrees.add_commit(folder, &commit)?;
     let limit = Duration::from_nanos(request.time_limit_ns);
-    let once = |program: &[String]| match run_once(program, &folder, limit)? {
+    let once = |program: &[String], input| match run_once(program, &folder, input, limit)? {
         Ok(ended) => Ok(ended),
         Err(message) => Err(Exit::failed(format!(
             "the good commit {} cannot be measured; choose another one: {message}",
@@ -41,11 +41,20 @@ pub fn forecast(bisection: &Bisection) -> Result<ExitCode, Exit> {
         ))),
     };
     if let Some(program) = setup(request)? {
-        once(&program)?;
+        once(&program, None)?;
     }
     let build_s = began.elapsed().as_secs_f64();
     let plan = plan(request, None, &[("A", "/", None)])?;
-    let ended = once(&plan.subjects[SubjectId(0)].program)?;
+    let subject = &plan.subjects[SubjectId(0)];
+    let command = subject.command.as_ref();
+    if let Some(prepare) = command.and_then(|command| command.prepare.as_ref()) {
+        once(prepare, None)?;
+    }
+    let ended = once(&subject.program, request.input.as_deref().map(Path::new));
+    if let Some(cleanup) = command.and_then(|command| command.cleanup.as_ref()) {
+        once(cleanup, None)?;
+    }
+    let ended = ended?;
     let run_s = ended.wall_ns as f64 / 1e9;
     drop(worktrees);
 

@@ -140,7 +140,7 @@ fn layouts(plan: &Plan, ids: &[SubjectId], folders: &[PathBuf]) -> Vec<Layout> {
 }
 
 /// Returns the ranges of each program's event counts over its builds. The list is empty if there is
-/// only one build.
+/// only one build. A program whose first build was stopped has no ranges.
 fn ranges(
     layouts: &[Layout],
     ids: &[SubjectId],
@@ -157,6 +157,9 @@ fn ranges(
     }
     let programs = ids.iter().zip(&read.profiles);
     let ranges = programs.map(|(id, profile)| {
+        if profile.stopped.contains(&Tool::Cachegrind) {
+            return EventRanges::default();
+        }
         let others = counts.iter().filter(|(subject, _)| subject == id);
         let all = profile
             .cachegrind
