@@ -503,6 +503,13 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         "310\n",
     ),
     (
+        "limit-processes",
+        "db1",
+        State::Bad,
+        "proc/sys/kernel/threads-max",
+        "310\n",
+    ),
+    (
         "system-entropy",
         "db1",
         State::Bad,
