@@ -952,6 +952,18 @@ fn read_only_filesystems_may_be_full() {
     assert!(image.iter().any(is_size), "{image:?}");
 }
 
+/// The kernel lists no processor flags for Arm, so they do not show whether there is a hypervisor.
+#[test]
+fn an_arm_machine_may_be_virtual() {
+    let folder = good();
+    let arm = "processor\t: 0\nFeatures\t: fp asimd\n";
+    write(folder.path(), "proc/cpuinfo", arm);
+    let state = || finding_of(&audit(folder.path()), "cpu-virtual", "db1").state;
+    assert_eq!(state(), State::Unknown);
+    write(folder.path(), "sys/hypervisor/type", "xen\n");
+    assert_eq!(state(), State::Advice);
+}
+
 #[test]
 fn partitions_are_listed_with_their_alignment_and_what_is_on_them() {
     let folder = good();
