@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Describes the machine for reports.
 
-use crate::{allowed_cores, procfs};
+use crate::{Root, allowed_cores, is_virtual_machine, procfs};
 use lab_model::Host;
 use std::fs;
 
@@ -33,15 +33,7 @@ fn facts() -> Vec<(String, String)> {
             "kernel",
             format!("Linux {}", text("/proc/sys/kernel/osrelease").trim()),
         ),
-        (
-            "virtual machine",
-            if virtual_machine(&cpuinfo) {
-                "yes"
-            } else {
-                "no"
-            }
-            .to_owned(),
-        ),
+        ("virtual machine", virtual_machine(&Root::live())),
         (
             "clock source",
             first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -76,10 +68,13 @@ fn facts() -> Vec<(String, String)> {
         .collect()
 }
 
-fn virtual_machine(cpuinfo: &str) -> bool {
-    cpu_field(cpuinfo, "flags")
-        .split(' ')
-        .any(|flag| flag == "hypervisor")
+/// Returns whether the machine is virtual, or an empty text if this is unknown.
+fn virtual_machine(root: &Root) -> String {
+    match is_virtual_machine(root) {
+        Ok(true) => "yes".into(),
+        Ok(false) => "no".into(),
+        Err(_) => String::new(),
+    }
 }
 
 fn cpu_field(cpuinfo: &str, name: &str) -> String {

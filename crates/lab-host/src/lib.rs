@@ -15,6 +15,7 @@ pub mod netstat;
 pub mod procfs;
 mod root;
 mod tree_cpu;
+mod virtual_machine;
 
 pub use cores::{allowed_cores, cores_except};
 pub use cpu_clock::CpuClock;
@@ -23,3 +24,4 @@ pub use gauge::Gauge;
 pub use medium::{Medium, not_a_disk};
 pub use root::Root;
 pub use tree_cpu::TreeCpu;
+pub use virtual_machine::is_virtual_machine;

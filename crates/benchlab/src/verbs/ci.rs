@@ -9,7 +9,8 @@ use crate::verbs::report::{deliver_document, export};
 use crate::verbs::{audit, compare, load, logs};
 use crate::{gate, named};
 use lab_bench::{Commit, interrupt, merge_base, unix_seconds};
-use lab_config::{Base, BaseSource, Config, ConfigFile, FILE, OptionList, base_from_environment};
+use lab_config::base_from_environment;
+use lab_config::{Base, BaseSource, Compare, Config, ConfigFile, FILE, OptionList};
 use lab_document::{Document, clean, format, say};
 use lab_kinds::ci::{CiPart, document};
 use std::path::PathBuf;
@@ -41,16 +42,15 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     let runs = args.runs.as_ref().map(|path| current.join(path));
     std::env::set_current_dir(file.folder())
         .map_err(|e| Exit::invalid(format!("{}: {e}", file.folder().display())))?;
-    let names = select_entries(&file, &args.names)?;
-    let is_change = |name: &&String| {
-        let entry = file.config.compare.get(*name);
-        entry.is_some_and(|entry| entry.commands().len() == 1)
-    };
-    let base = match names.iter().any(|name| is_change(&name)) {
+    check_names(&file, &args.names)?;
+    let selection = Selection(&args.names);
+    let mut compared = file.config.compare.iter();
+    let has_change = compared.any(|(n, e)| selection.includes(n, e.ci) && is_change(e));
+    let base = match has_change {
         true => Some(base(args, &file.config)?),
         false => None,
     };
-    let entries = entries(&file.config, &names, base.as_ref());
+    let entries = entries(&file.config, &selection, base.as_ref());
     if args.dry_run {
         return dry_run(&entries);
     }
@@ -98,11 +98,33 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     }
 }
 
-/// Returns the names of the entries to measure.
+/// The entries to measure: those with one of the names or, without names, those marked for CI.
+struct Selection<'a>(&'a [String]);
+
+impl Selection<'_> {
+    fn includes(&self, name: &str, is_marked: bool) -> bool {
+        match self.0 {
+            [] => is_marked,
+            _ => self.position(name).is_some(),
+        }
+    }
+
+    /// Returns the position of a name among the names.
+    fn position(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|given| given == name)
+    }
+}
+
+/// Returns true if an entry compares the base with the head.
+fn is_change(entry: &Compare) -> bool {
+    entry.commands().len() == 1
+}
+
+/// Checks that there is an entry to measure.
 ///
 /// # Errors
-/// Returns an error if a name is unknown, or if no entry is marked for CI.
-fn select_entries(file: &ConfigFile, names: &[String]) -> Result<Vec<String>, Exit> {
+/// Returns an error if a name is unknown or, without names, if no entry is marked for CI.
+fn check_names(file: &ConfigFile, names: &[String]) -> Result<(), Exit> {
     let config = &file.config;
     let all: Vec<(&String, bool)> = (config.compare.iter().map(|(n, e)| (n, e.ci)))
         .chain(config.load.iter().map(|(n, e)| (n, e.ci)))
@@ -122,47 +144,51 @@ fn select_entries(file: &ConfigFile, names: &[String]) -> Result<Vec<String>, Ex
             )));
         }
     }
-    if !names.is_empty() {
-        return Ok(names.to_vec());
-    }
-    let marked = all.iter().filter(|(_, ci)| *ci);
-    let marked: Vec<String> = marked.map(|(name, _)| (*name).clone()).collect();
-    if marked.is_empty() {
+    if names.is_empty() && !all.iter().any(|(_, ci)| *ci) {
         return Err(Exit::invalid(format!(
             "no entry in {} is marked for CI: add `ci = true` to one, or name one on the command \
             line",
             file.path.display()
         )));
     }
-    Ok(marked)
+    Ok(())
 }
 
-fn entries(config: &Config, names: &[String], base: Option<&Commit>) -> Vec<Entry> {
+/// Returns the selected entries in the order of the names or, without names, of the sections.
+fn entries(config: &Config, selection: &Selection, base: Option<&Commit>) -> Vec<Entry> {
     let mut entries = Vec::new();
-    for name in names {
-        let mut add = |verbs: &[&'static str], options, is_change| {
-            entries.push(Entry {
-                name: name.clone(),
-                verbs: verbs.to_vec(),
-                options,
-                is_change,
-            });
-        };
-        if let Some(entry) = config.compare.get(name) {
-            let is_change = entry.commands().len() == 1;
+    let mut add = |name: &String, verbs: &[&'static str], options, is_change| {
+        entries.push(Entry {
+            name: name.clone(),
+            verbs: verbs.to_vec(),
+            options,
+            is_change,
+        });
+    };
+    for (name, entry) in &config.compare {
+        if selection.includes(name, entry.ci) {
+            let is_change = is_change(entry);
             let base = base.filter(|_| is_change).map(|base| base.id.as_str());
-            add(&["compare"], entry.ci_options(name, base), is_change);
-        }
-        if let Some(entry) = config.load.get(name) {
-            add(&["load"], entry.options(name), false);
-        }
-        if let Some(entry) = config.logs.get(name) {
-            add(&["logs"], entry.options(), false);
-        }
-        if let Some(entry) = config.audit.get(name) {
-            add(&["audit", entry.kind.name()], entry.options(), false);
+            add(name, &["compare"], entry.ci_options(name, base), is_change);
         }
     }
+    for (name, entry) in &config.load {
+        if selection.includes(name, entry.ci) {
+            add(name, &["load"], entry.options(name), false);
+        }
+    }
+    for (name, entry) in &config.logs {
+        if selection.includes(name, entry.ci) {
+            add(name, &["logs"], entry.options(), false);
+        }
+    }
+    for (name, entry) in &config.audit {
+        if selection.includes(name, entry.ci) {
+            let verbs = ["audit", entry.kind.name()];
+            add(name, &verbs, entry.options(), false);
+        }
+    }
+    entries.sort_by_key(|entry| selection.position(&entry.name));
     entries
 }
 

@@ -205,6 +205,28 @@ fn a_slower_change_fails_and_an_empty_one_passes() {
         .says(&["no entry `weit`", "did you mean `wait`?"]);
 }
 
+/// Entries of two sections can have the same name. The mark of one entry does not count for the
+/// other.
+#[test]
+fn ci_measures_each_marked_entry_once() {
+    let config = |load: &str| {
+        format!(
+            "[compare.web]\ncommand = [\"./a\", \"./b\"]\nci = true\n\n\
+             [load.web]\nurl = [\"http://127.0.0.1:8080/\"]\n{load}"
+        )
+    };
+    let commands = |load: &str, names: &[&str]| {
+        let words = [&["ci", "--dry-run"], names].concat();
+        let out = Repository::new(&config(load)).call(&words);
+        let out = out.expect(0).stdout.clone();
+        let verb = |line: &str| line.split(' ').nth(1).unwrap_or_default().to_owned();
+        out.lines().map(verb).collect::<Vec<String>>()
+    };
+    assert_eq!(commands("", &[]), ["compare"]);
+    assert_eq!(commands("ci = true\n", &[]), ["compare", "load"]);
+    assert_eq!(commands("", &["web", "web"]), ["compare", "load"]);
+}
+
 #[test]
 fn a_clone_without_the_base_gets_advice_to_fetch_it() {
     let repository = Repository::new(&waits());

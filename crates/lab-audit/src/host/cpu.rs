@@ -3,7 +3,7 @@
 
 use super::machine::{AuditedMachine, Probe, field};
 use crate::value::{AuditObject, Value};
-use lab_host::Root;
+use lab_host::{Root, is_virtual_machine};
 
 pub struct Cpu;
 
@@ -43,7 +43,7 @@ impl Probe for Cpu {
         host.set_some("governor", governor(root));
         host.set_some("turbo", turbo(root).map(Value::Flag));
         host.set_some("smt", flag(root, &format!("{CPU}/smt/active")));
-        host.set_result("virtual_machine", virtual_machine(root), Value::Flag);
+        host.set_result("virtual_machine", is_virtual_machine(root), Value::Flag);
         host.set_some("throttled", throttled_fraction(root));
         host.set_some("quota_throttled", quota_throttled_fraction(root));
         host.set_result(
@@ -94,18 +94,6 @@ fn turbo(root: &Root) -> Option<bool> {
         root.number(&format!("{CPU}/intel_pstate/no_turbo"))
             .map(|off| off == 0)
     })
-}
-
-/// Returns true if the machine is virtual. The error states why this is unknown.
-fn virtual_machine(root: &Root) -> Result<bool, String> {
-    if root.line("sys/hypervisor/type").is_some() {
-        return Ok(true);
-    }
-    let text = root
-        .text("proc/cpuinfo")
-        .map_err(|reason| format!("{reason}."))?;
-    let flags = text.lines().find(|line| line.starts_with("flags"));
-    Ok(flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor")))
 }
 
 fn throttled_fraction(root: &Root) -> Option<Value> {

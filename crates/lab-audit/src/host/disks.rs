@@ -254,9 +254,12 @@ fn unclear_value(subject: &str, attribute: &str) -> Value {
 fn set_errors(smart: &Smart, disk: &mut AuditObject) {
     let uncorrected = smart.uncorrected.map(|n| Value::count(n, "errors"));
     disk.set_some("uncorrected", uncorrected);
-    let self_test = smart.failed_self_test.as_deref().map(|test| match test {
-        "" => Value::word("none"),
-        test => Value::word(test),
+    let self_test = smart.failed_self_test.as_ref().map(|test| match test {
+        Ok(test) if test.is_empty() => Value::word("none"),
+        Ok(test) => Value::word(test),
+        Err(reason) => Value::Unknown(format!(
+            "The disk did not return its self-test log: {reason}."
+        )),
     });
     disk.set_some("self_test", self_test);
     disk.set_some("logged_errors", smart.logged_errors.map(Value::Flag));
@@ -360,4 +363,36 @@ pub fn table(objects: &[AuditObject]) -> EvidenceTable {
         ("endurance_left", "endurance left"),
     ];
     super::machine::table(objects, "disk", "Disks", &columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::audit::State;
+
+    /// A self-test log that could not be read does not hide what the other logs show.
+    #[test]
+    fn without_its_self_test_log_a_disk_is_not_known_to_be_good() {
+        let rules = crate::host::rules().expect("rules");
+        let rule = rules.iter().find(|rule| rule.id == "disk-health");
+        let rule = rule.expect("a rule");
+        let health = |failed_self_test, media_errors| {
+            let smart = Smart {
+                failing: Some(false),
+                media_errors: Some(media_errors),
+                failed_self_test,
+                ..Smart::default()
+            };
+            let mut disk = AuditObject::new("disk", "nvme0n1");
+            set_health(Ok(smart), &mut disk);
+            crate::judge::finding(rule, &disk)
+        };
+        let unread = || Some(Err("Input/output error".to_owned()));
+        let finding = health(unread(), 0);
+        assert_eq!(finding.state, State::Unknown);
+        assert!(finding.seen.contains("self-test log"), "{}", finding.seen);
+        assert_eq!(health(unread(), 5).state, State::Bad);
+        assert_eq!(health(Some(Ok("failed".into())), 0).state, State::Bad);
+        assert_eq!(health(Some(Ok(String::new())), 0).state, State::Good);
+    }
 }

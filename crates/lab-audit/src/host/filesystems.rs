@@ -86,9 +86,10 @@ fn placeholder(reason: &str) -> AuditObject {
     object
 }
 
-/// Keeps one filesystem per device: the filesystem with the shortest mount point.
+/// Keeps one filesystem per device: of the writable filesystems or, if there are none, of all, the
+/// filesystem with the shortest mount point.
 fn each_device_once(mut objects: Vec<AuditObject>) -> Vec<AuditObject> {
-    objects.sort_by_key(|object| object.name.len());
+    objects.sort_by_key(|object| (is_read_only(object), object.name.len()));
     let mut devices = Vec::new();
     objects.retain(|object| {
         let device = object.values.get("device").cloned();
@@ -112,7 +113,7 @@ fn filesystem(root: &Root, name: &str, [device, kind, options]: [&str; 3]) -> Au
     object.set("device", Value::word(device));
     object.set("type", Value::word(kind));
     object.set("options", Value::Word(options.join(",")));
-    if !has("ro") {
+    if !is_read_only(&object) {
         let times = ["noatime", "relatime"]
             .into_iter()
             .find(|option| has(option));
@@ -127,6 +128,12 @@ fn filesystem(root: &Root, name: &str, [device, kind, options]: [&str; 3]) -> Au
         object.set_some("disk_discards", can_discard(root, device).map(Value::Flag));
     }
     object
+}
+
+/// Returns true if the filesystem is mounted read-only, as an image is.
+fn is_read_only(filesystem: &AuditObject) -> bool {
+    let options = filesystem.values.get("options").map(Value::text);
+    options.is_some_and(|options| options.split(',').any(|option| option == "ro"))
 }
 
 /// Returns true if the disk under a device such as `/dev/sda1` or `/dev/mapper/vg-root` supports
@@ -145,11 +152,17 @@ fn can_discard(root: &Root, device: &str) -> Option<bool> {
     Some(discard_max > 0)
 }
 
+/// Sets the size and the free space and, if the filesystem can be written, the fractions in use. An
+/// image is always full.
 fn set_space(space: &Result<String, String>, object: &mut AuditObject) {
-    const NAMES: [&str; 4] = ["size", "free", "used_share", "files_share"];
+    let is_writable = !is_read_only(object);
+    let names: &[&str] = match is_writable {
+        true => &["size", "free", "used_share", "files_share"],
+        false => &["size", "free"],
+    };
     let text = match space {
         Ok(text) => text,
-        Err(reason) => return object.set_unknown(&NAMES, &format!("{reason}.")),
+        Err(reason) => return object.set_unknown(names, &format!("{reason}.")),
     };
     let row = text.lines().find_map(|line| {
         let rest = line.strip_prefix(&object.name)?.strip_prefix(' ')?;
@@ -162,16 +175,16 @@ fn set_space(space: &Result<String, String>, object: &mut AuditObject) {
         })
     });
     let Some(numbers) = row else {
-        return object.set_unknown(&NAMES, "df does not list the filesystem.");
+        return object.set_unknown(names, "df does not list the filesystem.");
     };
     let used = |size: u64, free: u64| Value::fraction(1.0 - free as f64 / size as f64);
     if let (Some(size @ 1..), Some(free)) = (numbers[0], numbers[1]) {
         object.set("size", Value::bytes(size));
         object.set("free", Value::bytes(free));
-        object.set("used_share", used(size, free));
+        object.set_some("used_share", is_writable.then(|| used(size, free)));
     }
     if let (Some(files @ 1..), Some(free)) = (numbers[2], numbers[3]) {
-        object.set("files_share", used(files, free));
+        object.set_some("files_share", is_writable.then(|| used(files, free)));
     }
 }
 

@@ -71,7 +71,8 @@ fn files_fraction(root: &Root) -> Result<f64, String> {
 }
 
 /// Returns the fraction of the system-wide limit for threads that is in use, or the reason the
-/// fraction is unknown.
+/// fraction is unknown. The limit is the smaller of the number of process IDs and the number of
+/// threads that the kernel allows.
 ///
 /// The fourth field of `/proc/loadavg` contains the running and the total number of threads.
 fn pids_fraction(root: &Root) -> Result<f64, String> {
@@ -80,7 +81,8 @@ fn pids_fraction(root: &Root) -> Result<f64, String> {
     let threads = word.and_then(|word| word.split_once('/')?.1.parse::<f64>().ok());
     let threads = threads.ok_or("/proc/loadavg has an unexpected format.")?;
     let pid_max = root.required_number("proc/sys/kernel/pid_max")?;
-    Ok(threads / pid_max.max(1) as f64)
+    let threads_max = root.required_number("proc/sys/kernel/threads-max")?;
+    Ok(threads / pid_max.min(threads_max).max(1) as f64)
 }
 
 /// Returns true if a kernel is Linux 5.18 or later. From that version, /dev/random blocks only

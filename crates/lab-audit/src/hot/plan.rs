@@ -28,6 +28,8 @@ const SYSTEM: [&str; 12] = [
 ];
 /// Names of directories whose files are expendable.
 const TEMPORARY: [&str; 4] = ["tmp", "cache", ".cache", "tmpfiles"];
+/// Directories whose files must survive a reboot (Filesystem Hierarchy Standard 3.0, 5.5 and 5.15).
+const PRESERVED: [&str; 2] = ["/var/cache", "/var/tmp"];
 
 /// The fast filesystem, the target for hot directories.
 #[derive(Clone, Debug)]
@@ -248,7 +250,7 @@ impl WatchedFolder {
 
     fn placement(&self, has_fast: bool, memory: u64) -> Placement {
         let Activity { read, written, .. } = self.activity;
-        let is_system = SYSTEM.iter().any(|folder| self.path.starts_with(folder));
+        let is_below = |folders: &[&str]| folders.iter().any(|f| self.path.starts_with(f));
         let depth = self.path.components().count();
         let name = self
             .path
@@ -257,9 +259,9 @@ impl WatchedFolder {
             .unwrap_or_default();
         // fstab does not support control characters in paths.
         let has_control = self.path.to_string_lossy().contains(char::is_control);
-        let is_temporary = TEMPORARY.contains(&name);
+        let is_temporary = TEMPORARY.contains(&name) && !is_below(&PRESERVED);
         let is_small = self.size.is_some_and(|size| size <= memory / 10);
-        if read + written < MIN_BYTES || is_system || has_control || self.is_mount {
+        if read + written < MIN_BYTES || is_below(&SYSTEM) || has_control || self.is_mount {
             Placement::Here
         } else if is_temporary && is_small && self.disk.is_some() {
             Placement::Memory
@@ -481,6 +483,19 @@ pub(super) mod tests {
         ];
         let expected = [Placement::Memory, Placement::Off, Placement::Off];
         assert_eq!(placed(folders, Some(1000)), expected);
+    }
+
+    #[test]
+    fn directories_that_must_survive_a_reboot_stay_on_disk() {
+        let paths = [
+            "/var/tmp",
+            "/var/tmp/build/cache",
+            "/var/cache",
+            "/var/cache/app/tmp",
+        ];
+        let folders = || paths.map(|path| folder(path, 10, 5.0, 50.0)).to_vec();
+        assert_eq!(placed(folders(), None), [Placement::Here; 4]);
+        assert_eq!(placed(folders(), Some(1000)), [Placement::Off; 4]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use lab_document::say;
 use lab_document::{Answer, Cell, Document, Finding, Gate, Row, Section, Table, Tone};
 use lab_model::Run;
 use lab_model::audit::{Audit, AuditFinding, State};
+use std::collections::HashMap;
 
 /// The input of the report on two audits.
 pub struct ChangedReport<'a> {
@@ -28,6 +29,8 @@ const MAX_NAMED: usize = 4;
 struct JudgedInBoth<'a> {
     before: &'a AuditFinding,
     after: &'a AuditFinding,
+    /// The position of the object among the objects with the same name.
+    namesake: usize,
 }
 
 /// Pairs of findings that are in both audits, and the findings that are in only one audit.
@@ -107,17 +110,21 @@ pub fn gates(report: &ChangedReport, conditions: &[WorseCondition]) -> Vec<Gate>
 /// Pairs findings by rule and object, in the order of the second audit.
 fn compare<'a>(before: &'a Audit, after: &'a Audit) -> ComparedAudits<'a> {
     let [first, second] = [before, after].map(|audit| objects(audit, [before, after]));
-    let find = |all: &[ObjectFinding<'a>], (object, finding): ObjectFinding| {
-        let same = |(other, f): &&ObjectFinding<'a>| f.rule == finding.rule && *other == object;
-        all.iter().find(same).map(|(_, finding)| *finding)
+    let find = |all: &[ObjectFinding<'a>], judged: &ObjectFinding| {
+        let mut all = all.iter();
+        all.find(|other| other.is_same_object(judged))
+            .map(|other| other.finding)
     };
-    let pair = |object: &ObjectFinding<'a>| {
-        let (before, after) = (find(&first, *object)?, object.1);
-        Some(JudgedInBoth { before, after })
+    let pair = |judged: &ObjectFinding<'a>| {
+        Some(JudgedInBoth {
+            before: find(&first, judged)?,
+            after: judged.finding,
+            namesake: judged.namesake,
+        })
     };
     let only = |all: &[ObjectFinding<'a>], other: &[ObjectFinding<'a>]| -> Vec<&'a AuditFinding> {
-        let alone = all.iter().filter(|object| find(other, **object).is_none());
-        alone.map(|(_, finding)| *finding).collect()
+        let alone = all.iter().filter(|judged| find(other, judged).is_none());
+        alone.map(|judged| judged.finding).collect()
     };
     ComparedAudits {
         pairs: second.iter().filter_map(pair).collect(),
@@ -125,13 +132,31 @@ fn compare<'a>(before: &'a Audit, after: &'a Audit) -> ComparedAudits<'a> {
     }
 }
 
-/// The name of an object, and a finding about it.
-type ObjectFinding<'a> = (&'a str, &'a AuditFinding);
+/// A finding about an object.
+///
+/// Different objects can have the same name, because the names of URLs are shortened and do not
+/// contain values.
+struct ObjectFinding<'a> {
+    /// The name of the object. It is empty if the finding covers the whole audit.
+    object: &'a str,
+    /// The position of the object among the objects with the same name, for the same rule.
+    namesake: usize,
+    finding: &'a AuditFinding,
+}
+
+impl ObjectFinding<'_> {
+    /// Returns true if a finding of the other audit is for the same rule and object.
+    fn is_same_object(&self, other: &ObjectFinding) -> bool {
+        self.finding.rule == other.finding.rule
+            && self.object == other.object
+            && self.namesake == other.namesake
+    }
+}
 
 /// Returns an audit's findings about objects.
 ///
-/// The name is empty if the finding covers the whole audit. If a rule has a finding about multiple objects in either
-/// audit, only the worst finding is returned, because the lists of names may differ between the audits.
+/// If a rule has a finding about multiple objects in either audit, only its first finding in the
+/// worst state is returned, because the lists of names may differ between the audits.
 fn objects<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<ObjectFinding<'a>> {
     let together = |rule: &str| {
         let mut all = audits.iter().flat_map(|audit| &audit.findings);
@@ -139,19 +164,32 @@ fn objects<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<ObjectFinding<'a>> 
     };
     let worst = |finding: &AuditFinding| {
         let same = audit.findings.iter().filter(|f| f.rule == finding.rule);
-        same.map(|f| f.state).min() == Some(finding.state)
+        let worst = same.min_by_key(|f| f.state);
+        worst.is_some_and(|worst| std::ptr::eq(worst, finding))
     };
     let object = |finding: &'a AuditFinding| {
         let object = finding.place.as_str();
         let nothing = finding.state == State::NotApplicable && object.is_empty();
         match (nothing, together(&finding.rule)) {
             (true, _) => None,
-            (_, true) => worst(finding).then_some(("", finding)),
-            (_, false) if audit.targets == [object] => Some(("", finding)),
-            (_, false) => Some((object, finding)),
+            (_, true) => worst(finding).then_some(""),
+            (_, false) if audit.targets == [object] => Some(""),
+            (_, false) => Some(object),
         }
     };
-    audit.findings.iter().filter_map(object).collect()
+    let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
+    let number = |finding: &'a AuditFinding| {
+        let object = object(finding)?;
+        let count = counts.entry((&finding.rule, object)).or_default();
+        let namesake = *count;
+        *count += 1;
+        Some(ObjectFinding {
+            object,
+            namesake,
+            finding,
+        })
+    };
+    audit.findings.iter().filter_map(number).collect()
 }
 
 /// Returns true if a finding is about multiple objects.
@@ -257,18 +295,24 @@ fn alone_table(alone: &[Vec<&AuditFinding>; 2]) -> Table {
 
 fn figures_table(pairs: &[JudgedInBoth]) -> Table {
     let mut table = Table::new("", wording::FIGURES_COLUMNS).with_caption(wording::FIGURES_CAPTION);
-    let mut listed: Vec<(&str, &str)> = Vec::new();
-    for JudgedInBoth { before, after } in pairs {
+    let mut listed: Vec<(&str, &str, usize)> = Vec::new();
+    for JudgedInBoth {
+        before,
+        after,
+        namesake,
+    } in pairs
+    {
         for now in &after.evidence {
             let then = before.evidence.iter().find(|e| e.name == now.name);
             let Some(then) = then.filter(|then| then.value != now.value) else {
                 continue;
             };
             // Multiple rules can use the same value.
-            if listed.contains(&(now.name.as_str(), after.place.as_str())) {
+            let value = (now.name.as_str(), after.place.as_str(), *namesake);
+            if listed.contains(&value) {
                 continue;
             }
-            listed.push((&now.name, &after.place));
+            listed.push(value);
             table.row(vec![
                 now.name.replace('_', " ").into(),
                 after.place.as_str().into(),
@@ -286,18 +330,19 @@ fn figures_table(pairs: &[JudgedInBoth]) -> Table {
 fn rows(report: &ChangedReport, alone: &[Vec<&AuditFinding>; 2]) -> Vec<Row> {
     let sides = report.audits.iter().zip(report.runs).zip(alone);
     let marked_rows = |((audit, run), alone): ((&&Audit, &Run), &Vec<&AuditFinding>)| {
-        let marked = |row: Row| {
-            let in_one = alone
-                .iter()
-                .any(|f| f.rule == row.case && f.place == row.subject);
+        let finding_rows = |finding: &AuditFinding| {
+            let in_one = alone.iter().any(|f| std::ptr::eq(*f, finding));
             let params = in_one.then(|| ("looked-at".to_owned(), "in-one-only".to_owned()));
-            Row {
-                params: params.into_iter().collect(),
+            let params: Vec<(String, String)> = params.into_iter().collect();
+            let rows = evidence::finding_rows(audit, &run.name, finding).into_iter();
+            let marked = rows.map(move |row| Row {
+                params: params.clone(),
                 ..row
-            }
+            });
+            marked.collect::<Vec<Row>>()
         };
-        let rows = evidence::rows(audit, &run.name);
-        rows.into_iter().map(marked).collect::<Vec<Row>>()
+        let rows = audit.findings.iter().flat_map(finding_rows);
+        rows.collect::<Vec<Row>>()
     };
     sides.flat_map(marked_rows).collect()
 }

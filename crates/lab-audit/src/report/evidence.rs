@@ -6,32 +6,36 @@ use lab_model::Unit;
 use lab_model::audit::{Audit, AuditFinding, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_model::{Direction, Metric};
 
-/// Returns one row for the state of each finding, and one row for each number on which the finding
-/// is based.
+/// Returns the rows of all findings.
 pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
-    let finding_rows = |finding: &AuditFinding| {
-        let state = row(audit, run, finding);
-        let numbers = finding.evidence.iter().filter_map(|evidence| {
-            let EvidenceValue::Number(value, unit) = &evidence.value else {
-                return None;
-            };
-            let metric = Metric {
-                id: evidence.name.clone().into(),
-                title: evidence.name.replace('_', " ").into(),
-                unit: unit.clone(),
-                better: Direction::Neither,
-            };
-            Some(Row {
-                metric,
-                value: Some(Quantity::exact(*value, unit.clone())),
-                note: String::new(),
-                ..state.clone()
-            })
-        });
-        let numbers: Vec<Row> = numbers.collect();
-        std::iter::once(state).chain(numbers)
-    };
-    audit.findings.iter().flat_map(finding_rows).collect()
+    let findings = audit.findings.iter();
+    findings
+        .flat_map(|finding| finding_rows(audit, run, finding))
+        .collect()
+}
+
+/// Returns one row for the state of a finding, and one row for each number on which the finding is
+/// based.
+pub(super) fn finding_rows(audit: &Audit, run: &str, finding: &AuditFinding) -> Vec<Row> {
+    let state = row(audit, run, finding);
+    let numbers = finding.evidence.iter().filter_map(|evidence| {
+        let EvidenceValue::Number(value, unit) = &evidence.value else {
+            return None;
+        };
+        let metric = Metric {
+            id: evidence.name.clone().into(),
+            title: evidence.name.replace('_', " ").into(),
+            unit: unit.clone(),
+            better: Direction::Neither,
+        };
+        Some(Row {
+            metric,
+            value: Some(Quantity::exact(*value, unit.clone())),
+            note: String::new(),
+            ..state.clone()
+        })
+    });
+    std::iter::once(state.clone()).chain(numbers).collect()
 }
 
 /// Converts a table of evidence to a table of the document.

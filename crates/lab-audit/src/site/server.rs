@@ -154,6 +154,15 @@ struct ExposedPath {
     what: String,
 }
 
+impl ExposedPath {
+    /// Returns true if the beginning of a decoded body has the typical content of the file.
+    fn is_in(&self, text: &str) -> bool {
+        let beginning: String = text.chars().take(2048).collect();
+        let has_excluded = self.not.as_ref().is_some_and(|not| beginning.contains(not));
+        beginning.contains(&self.has) && !has_excluded
+    }
+}
+
 impl ServerContext<'_> {
     /// Describes the server as an object that rules judge. Sends requests to determine values that
     /// the page's response does not contain.
@@ -308,15 +317,13 @@ impl ServerContext<'_> {
 
     /// Returns true if the response for a path has the typical content of an exposed file.
     ///
-    /// Returns an error if there is no response, or if the server asks the client to slow down
-    /// (status 429 or 503).
+    /// Returns an error if there is no response, if its body cannot be decoded, or if the server
+    /// asks the client to slow down (status 429 or 503).
     fn serves(&self, client: &mut Client, path: &ExposedPath) -> Result<bool, String> {
         let url = self.url.join(&path.path).map_err(|e| e.to_string())?;
         let response = client.request(Method::Get, &url, "Range: bytes=0-2047\r\n")?;
-        let beginning = String::from_utf8_lossy(&response.body[..response.body.len().min(2048)]);
-        let has_excluded = path.not.as_ref().is_some_and(|not| beginning.contains(not));
         match response.status {
-            200 | 206 => Ok(beginning.contains(&path.has) && !has_excluded),
+            200 | 206 => resource::text(&response).map(|text| path.is_in(&text)),
             429 | 503 => Err(format!("status {}", response.status)),
             _ => Ok(false),
         }

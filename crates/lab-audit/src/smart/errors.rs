@@ -64,24 +64,38 @@ pub(super) fn failed_self_test(json: &Json) -> Option<String> {
     let Some(tests) = tests else {
         return unnamed();
     };
-    // As smartctl does, a newer long self-test that passed outdates a failed self-test.
-    let current = tests
-        .into_iter()
-        .take_while(|test| !(test.is_long && test.passed));
-    let failed = current
-        .filter(|test| test.failed)
-        .map(|test| test.label)
-        .next();
+    let failed = latest_failure(tests);
     failed.or_else(unnamed).or(Some(String::new()))
 }
 
+/// Returns the latest failed self-test. As in smartctl, a newer long self-test that passed outdates
+/// it. `tests` starts with the latest.
+pub(super) fn latest_failure(tests: impl IntoIterator<Item = SelfTest>) -> Option<String> {
+    let tests = tests.into_iter();
+    let mut current = tests.take_while(|test| !(test.is_long && test.passed));
+    current.find(|test| test.failed).map(|test| test.label)
+}
+
 /// A self-test in the log of a disk.
-struct SelfTest {
+pub(super) struct SelfTest {
     is_long: bool,
     passed: bool,
     failed: bool,
     /// The result and the location of the failure, in words.
     label: String,
+}
+
+impl SelfTest {
+    /// Interprets an entry in the log of an NVMe disk (NVM Express Base Specification 2.0, figure
+    /// 210). `label` describes the result.
+    pub(super) fn from_nvme(code: Option<u64>, result: Option<u64>, label: String) -> SelfTest {
+        SelfTest {
+            is_long: code == Some(LONG_TEST),
+            passed: result == Some(0),
+            failed: matches!(result, Some(5..=7)),
+            label,
+        }
+    }
 }
 
 /// Returns the self-tests of an ATA disk, the latest first.
@@ -103,23 +117,14 @@ fn ata_tests(json: &Json) -> Option<Vec<SelfTest>> {
     tests.or(is_read.then(Vec::new))
 }
 
-/// Returns the self-tests of an NVMe disk, the latest first (NVM Express Base Specification 2.0,
-/// figure 210).
+/// Returns the self-tests of an NVMe disk, the latest first.
 fn nvme_tests(json: &Json) -> Option<Vec<SelfTest>> {
     let log = &json["nvme_self_test_log"];
     let tests = log["table"].as_array().map_or(&[][..], Vec::as_slice);
     let test = |test: &Json| {
-        let result = test["self_test_result"]["value"].as_u64();
-        SelfTest {
-            is_long: test["self_test_code"]["value"].as_u64() == Some(LONG_TEST),
-            passed: result == Some(0),
-            failed: matches!(result, Some(5..=7)),
-            label: label(
-                &test["self_test_result"],
-                &test["power_on_hours"],
-                &test["lba"],
-            ),
-        }
+        let [code, result] = ["self_test_code", "self_test_result"].map(|name| &test[name]);
+        let label = label(result, &test["power_on_hours"], &test["lba"]);
+        SelfTest::from_nvme(code["value"].as_u64(), result["value"].as_u64(), label)
     };
     log.is_object().then(|| tests.iter().map(test).collect())
 }
@@ -148,10 +153,15 @@ fn scsi_tests(json: &Json) -> Option<Vec<SelfTest>> {
 /// Formats a result such as `Completed: read failure, at 22000 h, LBA 1951`.
 fn label(result: &Json, hours: &Json, lba: &Json) -> String {
     let text = result["string"].as_str().unwrap_or("failed");
-    let hours = hours.as_u64().map(|hours| format!(", at {hours} h"));
-    let lba = lba.as_u64().map(|lba| format!(", LBA {lba}"));
+    result_text(&printable(text), hours.as_u64(), lba.as_u64())
+}
+
+/// Formats a result with the age of the disk in hours and the failing block.
+pub(super) fn result_text(result: &str, hours: Option<u64>, lba: Option<u64>) -> String {
+    let hours = hours.map(|hours| format!(", at {hours} h"));
+    let lba = lba.map(|lba| format!(", LBA {lba}"));
     let place = [hours, lba].into_iter().flatten().collect::<String>();
-    format!("{}{place}", printable(text))
+    format!("{result}{place}")
 }
 
 fn exit_status(json: &Json) -> u64 {

@@ -47,8 +47,8 @@ pub struct Smart {
     /// The number of errors that the disk could not correct, in its lifetime.
     pub uncorrected: Option<u64>,
     /// The failed self-test, or an empty text if no self-test failed after the last long self-test
-    /// that passed.
-    pub failed_self_test: Option<String>,
+    /// that passed. The error states why the disk did not return its log.
+    pub failed_self_test: Option<Result<String, String>>,
     /// True if the disk logged errors.
     pub logged_errors: Option<bool>,
     /// An explanation of missing data: the reasons that smartctl gives or, for a volume of a RAID
@@ -190,7 +190,7 @@ fn parse_smartctl(json: &Json) -> Smart {
         worn,
         unclear_wear: worn.map_or_else(|| wear::unclear_attribute(json), |_| None),
         uncorrected: errors::uncorrected(json),
-        failed_self_test: errors::failed_self_test(json),
+        failed_self_test: errors::failed_self_test(json).map(Ok),
         logged_errors: errors::logged_errors(json),
         reason: None,
         spare: percent(&nvme["available_spare"]).filter(is_amount),

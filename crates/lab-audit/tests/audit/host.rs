@@ -503,6 +503,13 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         "310\n",
     ),
     (
+        "limit-processes",
+        "db1",
+        State::Bad,
+        "proc/sys/kernel/threads-max",
+        "310\n",
+    ),
+    (
         "system-entropy",
         "db1",
         State::Bad,
@@ -910,6 +917,51 @@ fn a_mapped_device_has_free_space_like_its_disk() {
         finding_of(&audit, "filesystem-trim", "/").state,
         State::NotApplicable
     );
+}
+
+/// An image is always full, and nothing can be written to it. If the same device is also mounted
+/// writable, its space is judged.
+#[test]
+fn read_only_filesystems_may_be_full() {
+    let folder = good();
+    let mounts = "/dev/nvme0n1p1 / ext4 ro,relatime 0 0\n/dev/nvme0n1p1 /var ext4 rw,relatime 0 0\n\
+         /dev/loop0 /snap/core squashfs ro,nodev 0 0\n";
+    let full = "1000000000 0 1000 0";
+    write(folder.path(), "proc/mounts", mounts);
+    let rules = ["filesystem-space", "filesystem-files"];
+    let df = format!("/ {full}\n/var {full}\n/snap/core {full}\n");
+    write(folder.path(), "df.txt", &df);
+    let full = audit(folder.path());
+    write(folder.path(), "df.txt", "");
+    let unknown = audit(folder.path());
+    for rule in rules {
+        let state = |audit: &Audit, name: &str| finding_of(audit, rule, name).state;
+        assert_eq!(state(&full, "/var"), State::Bad, "{rule}");
+        assert_eq!(state(&full, "/snap/core"), State::NotApplicable, "{rule}");
+        assert_eq!(state(&unknown, "/var"), State::Unknown, "{rule}");
+        assert_eq!(
+            state(&unknown, "/snap/core"),
+            State::NotApplicable,
+            "{rule}"
+        );
+    }
+    let table = full.tables.iter().flat_map(|table| &table.rows);
+    let mut image = table.filter(|row| row[0] == EvidenceValue::Word("/snap/core".into()));
+    let image = image.next().expect("a row of the image");
+    let is_size = |value: &EvidenceValue| matches!(value, EvidenceValue::Number(n, _) if *n == 1e9);
+    assert!(image.iter().any(is_size), "{image:?}");
+}
+
+/// The kernel lists no processor flags for Arm, so they do not show whether there is a hypervisor.
+#[test]
+fn an_arm_machine_may_be_virtual() {
+    let folder = good();
+    let arm = "processor\t: 0\nFeatures\t: fp asimd\n";
+    write(folder.path(), "proc/cpuinfo", arm);
+    let state = || finding_of(&audit(folder.path()), "cpu-virtual", "db1").state;
+    assert_eq!(state(), State::Unknown);
+    write(folder.path(), "sys/hypervisor/type", "xen\n");
+    assert_eq!(state(), State::Advice);
 }
 
 #[test]

@@ -210,6 +210,46 @@ fn rules_about_multiple_objects_are_compared_by_the_worst() {
     );
 }
 
+/// Objects whose shortened names are the same are compared in order. Objects that are in one audit
+/// only are neither better nor worse.
+#[test]
+fn objects_with_the_same_name_are_compared_in_order() {
+    let judged = |state: State, bytes: f64| AuditFinding {
+        state,
+        evidence: vec![Evidence {
+            name: "bytes".into(),
+            value: EvidenceValue::Number(bytes, Unit::Bytes),
+        }],
+        ..finding("resource-cache", "/a.js?v=…", &[])
+    };
+    let [one, two, three] = [
+        judged(State::Bad, 10.0),
+        judged(State::Good, 20.0),
+        judged(State::Advice, 30.0),
+    ];
+    let all = || vec![one.clone(), two.clone(), three.clone()];
+    let same = compared(all(), all());
+    let unchanged = ": No finding changed state.";
+    assert_eq!(sentences_after_first(&same), [unchanged]);
+    assert!(same.sections.is_empty(), "{:?}", same.sections);
+    let fewer = compared(all(), vec![one.clone(), two.clone()]);
+    let alone = "In one audit only, 1: first audit: /a.js?v=…. These are neither better nor worse.";
+    assert_eq!(sentences_after_first(&fewer), [unchanged, alone]);
+    let marked = fewer.rows.iter().filter(|row| !row.params.is_empty());
+    let marked: Vec<&str> = marked.map(|row| row.verdict.as_str()).collect();
+    assert_eq!(marked, ["advice", "advice"], "the state and one number");
+    let worse = compared(all(), vec![one, judged(State::Bad, 25.0), three]);
+    let sentence = "Worse, 1: resource-cache (/a.js?v=…): It is not so.";
+    assert_eq!(sentences_after_first(&worse), [sentence]);
+    let audits = [
+        vec![two.clone(), two.clone()],
+        vec![two, judged(State::Good, 25.0)],
+    ];
+    let [before, after] = audits;
+    let changed = compared(before, after);
+    assert_eq!(changed.sections.len(), 1, "{:?}", changed.sections);
+}
+
 /// An audit measures neither the threads nor the memory of a subject, so the XML omits these
 /// attributes.
 #[test]

@@ -1136,6 +1136,40 @@ fn a_soft_404_exposes_nothing() {
     assert_eq!(states(&audit(pages), "server-exposed"), [State::Good]);
 }
 
+/// The content of an exposed file is in the decoded body.
+#[test]
+fn exposed_files_are_recognized_in_compressed_responses() {
+    let html = "Content-Type: text/html\r\n";
+    let packed = |fields: &str, coding: &str, body: &[u8]| {
+        page_of_bytes(&format!("{fields}Content-Encoding: {coding}\r\n"), body)
+    };
+    let exposed = |path: &'static str, response: Vec<u8>| {
+        let mut pages = good();
+        pages.insert(path, response);
+        states(&audit(pages), "server-exposed")
+    };
+    let status = "<title>Apache Status</title><h1>Apache Server Status for localhost</h1>";
+    let zstd = zstd::encode_all(status.as_bytes(), 3).expect("memory");
+    let gzipped = packed(html, "gzip", &gzip(status.as_bytes()));
+    assert_eq!(exposed("/server-status", gzipped), [State::Bad]);
+    let response = packed(html, "zstd", &zstd);
+    assert_eq!(exposed("/server-status", response), [State::Bad]);
+    // The beginning of a longer body, which the Range of the request cuts off.
+    let noise: String = (0..4000_u32).map(|n| format!("{:x} ", n * n)).collect();
+    let mut cut = gzip(format!("{status}{noise}").as_bytes());
+    cut.truncate(2048);
+    let response = packed(html, "gzip", &cut);
+    assert_eq!(exposed("/server-status", response), [State::Bad]);
+    // A compressed page can contain `=`, here in the time of its header, and no `<`.
+    let mut page = gzip(b"<html></html>");
+    page[4..8].fill(b'=');
+    assert_eq!(exposed("/.env", packed(html, "gzip", &page)), [State::Good]);
+    for (coding, body) in [("gzip", &b"KEY=value"[..]), ("compress", b"KEY=value")] {
+        let response = packed("Content-Type: text/plain\r\n", coding, body);
+        assert_eq!(exposed("/.env", response), [State::Unknown], "{coding}");
+    }
+}
+
 #[test]
 fn missing_responses_are_unknown() {
     let mut pages = good();

@@ -154,4 +154,5 @@ pub const GOOD: &[(&str, &str)] = &[
         "watched.toml",
         "steal = 0.0\nforeign = 0.01\ncores = 16\nclock_read_ns = 22.0\nsynchronized = true\ntime_error_ns = 50000000.0\n",
     ),
+    ("proc/sys/kernel/threads-max", "500000\n"),
 ];
