@@ -75,10 +75,16 @@ pub fn parts_changed(subject: &str, parts: &[PartChanged]) -> String {
 
 /// Counts the inconclusive changes.
 ///
-/// `blocks` is the number of blocks in each run that would probably resolve them, if known.
-pub fn inconclusive_changes(open: usize, all: usize, blocks: Option<u32>) -> String {
-    let decide = blocks.map_or(String::new(), |blocks| {
-        format!("; about {blocks} blocks in each run would probably resolve them")
+/// `needed` is the number of replicates in each run that would probably resolve them, if known.
+/// `replicates` is the noun for multiple units of replication, such as `blocks`.
+pub fn inconclusive_changes(
+    open: usize,
+    all: usize,
+    needed: Option<u32>,
+    replicates: &str,
+) -> String {
+    let decide = needed.map_or(String::new(), |needed| {
+        format!("; about {needed} {replicates} in each run would probably resolve them")
     });
     format!(
         "{open} of {} are inconclusive{decide}.",
@@ -86,9 +92,9 @@ pub fn inconclusive_changes(open: usize, all: usize, blocks: Option<u32>) -> Str
     )
 }
 
-/// States how many blocks would resolve one change.
-pub fn would_decide_change(blocks: u32) -> String {
-    format!("about {blocks} blocks in each run would probably resolve it")
+/// States how many replicates would resolve one change. `replicates` is their noun.
+pub fn would_decide_change(needed: u32, replicates: &str) -> String {
+    format!("about {needed} {replicates} in each run would probably resolve it")
 }
 
 /// Lists the kinds of caveats for the first screen.

@@ -35,4 +35,4 @@ pub use verdicts::{
     Compared, MetricWords, Order, Ranked, comparison, greatest_ratio, leads_part, metric_words,
     order, pauses, ratio, verdict,
 };
-pub use warnings::warning;
+pub use warnings::{replicate_nouns, warning};

@@ -315,6 +315,13 @@ fn of_blocks() -> Vec<WarningFact> {
         time: None,
     };
     let tail = |percentile: &str, needed| TailWithoutInterval {
+    let not_reached = |unit| WarningFact::LevelNotReached {
+        replicates: 4,
+        needed: 6,
+        unit,
+        level: 0.95,
+        time: None,
+    };
         percentile: percentile.into(),
         needed,
     };
@@ -350,13 +357,11 @@ fn of_blocks() -> Vec<WarningFact> {
         few(1, Replicate::Block),
         few(1, Replicate::ProcessSet),
         few(3, Replicate::Block),
+        few(1, Replicate::Build),
         few(3, Replicate::ProcessSet),
-        WarningFact::LevelNotReached {
-            blocks: 4,
-            needed: 6,
-            level: 0.95,
-            time: None,
-        },
+        few(3, Replicate::Build),
+        not_reached(Replicate::Block),
+        not_reached(Replicate::Build),
         WarningFact::PeaksUnknown {
             blocks: 2,
             needed: 3,
@@ -612,8 +617,8 @@ fn caveats() {
         baseline: "c".into(),
         program,
     };
-    let few = |loads| Caveat::TooFewBlocks {
-        blocks: [4, 20],
+    let few = |unit, loads| Caveat::TooFewBlocks {
+        replicates: [4, 20],
         needed: 6,
         loads,
     };
@@ -639,6 +644,7 @@ fn caveats() {
         changed(ProgramMatch::Unknown),
         Caveat::HostsDiffer {
             facts: runs(&["cpu", "kernel", "governor", "memory"]),
+        unit,
         },
         Caveat::SettingsDiffer {
             facts: runs(&["journal_mode of ada"]),
@@ -649,8 +655,9 @@ fn caveats() {
         Caveat::MeasuringDiffers {
             facts: runs(&["pairs of passes", "length of a turn"]),
         },
-        few(false),
-        few(true),
+        few(Replicate::Block, false),
+        few(Replicate::Block, true),
+        few(Replicate::Build, false),
         copy(None),
         copy(Some("PostgreSQL")),
         Caveat::SameProgram {
