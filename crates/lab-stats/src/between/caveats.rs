@@ -123,7 +123,7 @@ fn measuring(sides: &Sides) -> Option<Caveat> {
 }
 
 fn few_blocks(between: &Between, sides: &Sides) -> Option<Caveat> {
-    let needed = family::blocks_needed(sides.alpha(), between.judged().count())?;
+    let needed = family::blocks_needed(sides.alpha_of_target(), between.judged().count())?;
     let counts = sides
         .0
         .each_ref()
