@@ -135,7 +135,7 @@ fn nothing(report: &BetweenReport) -> String {
     changes::nothing_changed(caveat.map(wording::caveat), advice)
 }
 
-/// Describes the change of the baseline's own time. If the baseline is the same program, the machine caused the change.
+/// Describes the change of the baseline's own time.
 fn machine(report: &BetweenReport) -> Option<String> {
     let between = report.between;
     let baseline = between.baseline.as_ref()?;

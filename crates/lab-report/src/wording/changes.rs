@@ -125,10 +125,22 @@ pub enum BaselineTime<'a> {
     },
 }
 
+impl BaselineTime<'_> {
+    /// Returns true if an interval with the confidence level `level` excludes an unchanged time.
+    fn shows_change(&self, level: f64) -> bool {
+        match self {
+            BaselineTime::Only(ratio) => {
+                say::has_level(ratio, level) && (ratio.low > 1.0 || ratio.high < 1.0)
+            }
+            BaselineTime::Many { longer, less, .. } => longer + less > 0,
+        }
+    }
+}
+
 /// Describes the change of the baseline's own time.
 ///
-/// If the baseline is the same program, the machine or the system caused the change. `level` is the requested
-/// confidence level.
+/// If the baseline is the same program and its time changed, the machine or the system caused the
+/// change. `level` is the requested confidence level.
 pub fn baseline_time(
     baseline: &str,
     program: ProgramMatch,
@@ -149,9 +161,15 @@ pub fn baseline_time(
         }
     };
     match program {
-        ProgramMatch::Same => format!(
-            "The baseline {baseline}, the same program in both runs, {observed}: the machine or the system changed."
-        ),
+        ProgramMatch::Same => {
+            let machine = match time.shows_change(level) {
+                true => "the machine or the system changed",
+                false => "no change of the machine or the system is known",
+            };
+            format!(
+                "The baseline {baseline}, the same program in both runs, {observed}: {machine}."
+            )
+        }
         ProgramMatch::Changed => {
             format!("The baseline {baseline}, now a different program, {observed}.")
         }

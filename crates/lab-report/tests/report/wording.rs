@@ -3,6 +3,7 @@
 //! `INSTA_UPDATE=always` updates them.
 
 use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId, Unit};
+use lab_report::wording::changes::{self, BaselineTime};
 use lab_report::wording::gates::GateWords;
 use lab_report::wording::{
     self, Counted, LongerRun, Omission, PairOverPoints, WouldResolve, gates,
@@ -314,7 +315,6 @@ fn of_blocks() -> Vec<WarningFact> {
         unit,
         time: None,
     };
-    let tail = |percentile: &str, needed| TailWithoutInterval {
     let not_reached = |unit| WarningFact::LevelNotReached {
         replicates: 4,
         needed: 6,
@@ -322,6 +322,7 @@ fn of_blocks() -> Vec<WarningFact> {
         level: 0.95,
         time: None,
     };
+    let tail = |percentile: &str, needed| TailWithoutInterval {
         percentile: percentile.into(),
         needed,
     };
@@ -356,8 +357,8 @@ fn of_blocks() -> Vec<WarningFact> {
     vec![
         few(1, Replicate::Block),
         few(1, Replicate::ProcessSet),
-        few(3, Replicate::Block),
         few(1, Replicate::Build),
+        few(3, Replicate::Block),
         few(3, Replicate::ProcessSet),
         few(3, Replicate::Build),
         not_reached(Replicate::Block),
@@ -610,6 +611,29 @@ fn exit_statuses_are_counted_for_each_command() {
     );
 }
 
+/// The machine counts as changed only if an interval of the baseline's time excludes 1.
+#[test]
+fn the_machine_changed_if_the_baseline_shows_it() {
+    let many = |longer, less| BaselineTime::Many {
+        longer,
+        less,
+        all: 12,
+    };
+    let (slower, same) = (interval(1.2, 1.1, 1.3), interval(1.02, 0.97, 1.07));
+    let single_block = Interval::from_single_block(1.2);
+    let text = |program, time| changes::baseline_time("c", program, &time, 0.95);
+    let lines = [
+        text(ProgramMatch::Same, BaselineTime::Only(&slower)),
+        text(ProgramMatch::Same, BaselineTime::Only(&same)),
+        text(ProgramMatch::Same, BaselineTime::Only(&single_block)),
+        text(ProgramMatch::Same, many(0, 2)),
+        text(ProgramMatch::Same, many(0, 0)),
+        text(ProgramMatch::Changed, many(3, 0)),
+        text(ProgramMatch::Unknown, many(3, 0)),
+    ];
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
 #[test]
 fn caveats() {
     let runs = |names: &[&str]| -> Vec<String> { names.iter().map(|n| n.to_string()).collect() };
@@ -620,6 +644,7 @@ fn caveats() {
     let few = |unit, loads| Caveat::TooFewBlocks {
         replicates: [4, 20],
         needed: 6,
+        unit,
         loads,
     };
     let copy = |target: Option<&str>| Caveat::CopyChanged {
@@ -644,7 +669,6 @@ fn caveats() {
         changed(ProgramMatch::Unknown),
         Caveat::HostsDiffer {
             facts: runs(&["cpu", "kernel", "governor", "memory"]),
-        unit,
         },
         Caveat::SettingsDiffer {
             facts: runs(&["journal_mode of ada"]),
