@@ -330,6 +330,22 @@ impl Metric {
     /// Metrics of batches with an outage, which fixtures may report.
     pub const OUTAGE: [Metric; 2] = [Metric::BACK, Metric::LOAD_AFTER];
 
+    /// Returns the metric whose ratios the comparisons contain, so that a ratio below 1 is always
+    /// better: the metric itself or, if more is better, its inverse.
+    ///
+    /// The inverse of the throughput is the time for each request.
+    pub fn cost(&self) -> Metric {
+        match self.better {
+            Direction::More if *self == Metric::THROUGHPUT => Metric::TIME_PER_REQUEST,
+            Direction::More => Metric {
+                title: format!("inverse of {}", self.title).into(),
+                better: Direction::Less,
+                ..self.clone()
+            },
+            Direction::Less | Direction::Neither => self.clone(),
+        }
+    }
+
     /// Returns true if benchlab, not the subject, measures the metric in each batch.
     pub fn is_found(&self) -> bool {
         Metric::EFFECTS.contains(self)

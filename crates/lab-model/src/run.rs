@@ -136,15 +136,18 @@ impl Run {
 
     /// Returns the index of each complete block's replicate, from 0.
     ///
-    /// Blocks that share a set of processes form one replicate.
+    /// Blocks that share a set of processes form one replicate, and so do all blocks of a build:
+    /// they are not independent of each other.
     pub fn replicates(&self) -> Vec<usize> {
-        let (mut count, mut of_set) = (0, BTreeMap::new());
+        let builds = self.plan().map_or(1, Plan::builds) as u32;
+        let build = |block: &Block| (builds > 1).then_some(block.number % builds);
+        let (mut count, mut of_group) = (0, BTreeMap::new());
         let mut next = || {
             count += 1;
             count - 1
         };
-        let replicate = |block: &Block| match block.process_set {
-            Some(set) => *of_set.entry(set).or_insert_with(&mut next),
+        let replicate = |block: &Block| match block.process_set.or(build(block)) {
+            Some(group) => *of_group.entry(group).or_insert_with(&mut next),
             None => next(),
         };
         self.complete_blocks().map(replicate).collect()

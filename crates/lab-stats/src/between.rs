@@ -63,11 +63,10 @@ fn each_target(
     let mut parts = [first, second].map(|recorded| parts(recorded.run));
     give_one_name(&mut parts);
     let common = common_parts(&parts);
-    let has_multiple = common.len() > 1;
     for [a, b] in &common {
         let sides = Sides([
-            RunSide::new(first, a, has_multiple)?,
-            RunSide::new(second, b, has_multiple)?,
+            RunSide::new(first, a, common.len())?,
+            RunSide::new(second, b, common.len())?,
         ]);
         same_work(sides.0[0].plan, sides.0[1].plan)?;
         visit(&sides);

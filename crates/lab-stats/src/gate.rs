@@ -13,8 +13,8 @@ use crate::kind::kind_of;
 use crate::load::{error_fraction, hidden, quantiles};
 use crate::results::{Comparison, Results, Value};
 use lab_model::{
-    Comparison as Condition, ConditionError, ConditionProblem, Decision, Dimension, Interval,
-    Metric, Plan, PointId, RESPONSE_TIMES, Relation, SubjectId, Unit, distinct,
+    Comparison as Condition, ConditionError, ConditionProblem, Decision, Dimension, Direction,
+    Interval, Metric, Plan, PointId, RESPONSE_TIMES, Relation, SubjectId, Unit, distinct,
 };
 use serde::Serialize;
 
@@ -55,7 +55,8 @@ pub struct JudgedGate {
     pub subject: SubjectId,
     /// The point. `None` means the whole run.
     pub point: Option<PointId>,
-    /// The judged metric. A condition on `any` is judged for each metric with a verdict.
+    /// The judged metric. A condition on `any` is judged for the [cost](Metric::cost) of each
+    /// metric with a verdict.
     pub metric: Metric,
     /// The outcome of the condition: passed, failed or inconclusive.
     pub decision: Decision,
@@ -217,7 +218,8 @@ impl GateCondition {
         let ratio = self.oriented(&comparison.key.metric, &comparison.ratio);
         is_meant.then(|| {
             let decision = Decision::for_interval(self.relation, &ratio, 1.0 + change, level);
-            supported(decision, comparison)
+            let (verdict, margin) = (comparison.verdict, comparison.margin);
+            supported(decision, verdict, &comparison.ratio, margin)
         })
     }
 
@@ -231,14 +233,13 @@ impl GateCondition {
 
     /// Converts the ratio of a comparison to the ratio that the condition limits.
     ///
-    /// A comparison of throughputs contains the ratio of the times per request, but a condition on
-    /// throughput limits the inverse of this ratio.
+    /// A comparison contains the ratio of the [costs](Metric::cost). A condition on a metric of
+    /// which more is better limits the inverse of this ratio.
     fn oriented(&self, metric: &Metric, ratio: &Interval) -> Interval {
-        let is_rate = *metric == Metric::THROUGHPUT;
-        if !is_rate || self.metric == GateMetric::Any {
-            return *ratio;
+        match metric.better {
+            Direction::More if self.metric != GateMetric::Any => inverse(ratio),
+            _ => *ratio,
         }
-        inverse(ratio)
     }
 }
 
@@ -477,7 +478,7 @@ fn judge_changes(
                 all.extend(
                     compared
                         .iter()
-                        .map(|c| judged(subject, point, &c.key.metric, ratio(c))),
+                        .map(|c| judged(subject, point, &c.key.metric.cost(), ratio(c))),
                 );
             }
             continue;
@@ -521,9 +522,13 @@ fn judge_changes(
 
 /// Returns the decision. If there are too few blocks for a verdict, returns an inconclusive
 /// decision instead, even if the interval excludes 1 or lies within the margin.
-fn supported(decision: Decision, comparison: &Comparison) -> Decision {
-    let (ratio, margin) = (&comparison.ratio, comparison.margin);
-    let is_inconclusive = matches!(comparison.verdict, Some(Verdict::Inconclusive { .. }));
+fn supported(
+    decision: Decision,
+    verdict: Option<Verdict>,
+    ratio: &Interval,
+    margin: f64,
+) -> Decision {
+    let is_inconclusive = matches!(verdict, Some(Verdict::Inconclusive { .. }));
     let excludes_1 = ratio.low > 1.0 || ratio.high < 1.0;
     let is_within = ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin;
     if is_inconclusive && (excludes_1 || is_within) {
@@ -552,7 +557,12 @@ fn judge_ratio(
     };
     let ratio = condition.oriented(&comparison.key.metric, &comparison.ratio);
     let decision = Decision::for_interval(condition.relation, &ratio, limit, results.level);
-    let decision = supported(decision, comparison);
+    let decision = supported(
+        decision,
+        comparison.verdict,
+        &comparison.ratio,
+        comparison.margin,
+    );
     let found = GateFound::Ratio {
         baseline: comparison.baseline,
         ratio,
@@ -664,9 +674,10 @@ impl ChangeCondition {
             } else {
                 requested
             };
+            let decision = Decision::for_interval(self.relation, &ratio, limit, between.level);
             JudgedChange {
                 condition: self.text.clone(),
-                decision: Decision::for_interval(self.relation, &ratio, limit, between.level),
+                decision: supported(decision, changed.verdict, &changed.change, changed.margin),
                 found: Some((changed, ratio)),
                 limit,
             }
@@ -695,13 +706,24 @@ fn inverse(ratio: &Interval) -> Interval {
     }
 }
 
-/// Returns true if a server with errors lacks a comparison of its p50 or p99 at a point.
+/// Returns true if the comparison of a percentile is missing at a point because failed requests of
+/// the server or of the baseline hide the percentile.
 fn hides_percentiles(results: &Results, subject: SubjectId, point: PointId, plan: &Plan) -> bool {
-    let fails = |&(s, p, ..): &(SubjectId, PointId, _, _)| {
-        p == point && (s == subject || s == plan.baseline)
+    let kind = kind_of(plan);
+    let hides = |metric: &Metric| {
+        [subject, plan.baseline].into_iter().any(|subject| {
+            let server = Measurement {
+                results,
+                subject,
+                point,
+                has_requests: kind.has_requests(),
+            };
+            let metric = GateMetric::Metric(metric.clone());
+            server.reason_hidden(&metric).is_some()
+        })
     };
-    let lacks = |metric| results.comparison(subject, point, &metric).is_none();
-    results.errors.iter().any(fails) && (lacks(Metric::P50) || lacks(Metric::P99))
+    let mut compared = kind.compared_metrics(plan.is_open(point)).iter();
+    compared.any(|m| results.comparison(subject, point, m).is_none() && hides(m))
 }
 
 /// The results of a subject at a point.

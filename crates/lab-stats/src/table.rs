@@ -68,7 +68,7 @@ impl BatchTable {
             visits: Vec::new(),
         };
         let mut batches: Vec<Vec<(u32, Batch)>> = vec![Vec::new(); subjects * points];
-        for blocks in groups(run, plan.builds()) {
+        for blocks in groups(run) {
             let mut passes = 0;
             for block in blocks {
                 table.sort_into(&mut batches, block, passes);
@@ -195,18 +195,11 @@ impl BatchTable {
 }
 
 /// Groups the blocks that count as one block. The groups are in the order of their first blocks.
-fn groups(run: &Run, builds: usize) -> Vec<Vec<&Block>> {
-    let mut groups: Vec<Vec<&Block>> = Vec::new();
-    for (i, block) in run.complete_blocks().enumerate() {
-        let group = if builds > 1 {
-            block.number as usize % builds
-        } else {
-            i
-        };
-        groups.resize(groups.len().max(group + 1), Vec::new());
+fn groups(run: &Run) -> Vec<Vec<&Block>> {
+    let mut groups = vec![Vec::new(); run.replicate_count()];
+    for (block, group) in run.complete_blocks().zip(run.replicates()) {
         groups[group].push(block);
     }
-    groups.retain(|group| !group.is_empty());
     groups
 }
 

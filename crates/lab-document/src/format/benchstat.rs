@@ -102,8 +102,16 @@ fn unit(row: &Row) -> (f64, String) {
         (Unit::Nanoseconds, _) => (1.0, format!("{metric}-ns/op")),
         (Unit::Bytes, "allocated_bytes") => (1.0, "B/op".into()),
         (Unit::Bytes, _) => (1.0, format!("{metric}-bytes")),
-        (Unit::PerSecond(counted), _) if counted == "bytes" => (1.0, "B/s".into()),
-        (Unit::PerSecond(counted), _) => (1.0, format!("{}/s", word(counted))),
+        (Unit::PerSecond(counted), id) => {
+            let counted = match counted.as_ref() {
+                "bytes" => "B".into(),
+                counted => word(counted),
+            };
+            match id {
+                "throughput" => (1.0, format!("{counted}/s")),
+                _ => (1.0, format!("{metric}-{counted}/s")),
+            }
+        }
         (Unit::Count(_), "allocations") => (1.0, "allocs/op".into()),
         (Unit::Count(_), _) => (1.0, metric),
         (Unit::Share | Unit::Ratio, _) => (1.0, format!("{metric}-ratio")),

@@ -335,6 +335,25 @@ fn benchstat_gets_a_line_for_each_sample() {
 }
 
 #[test]
+fn benchstat_gets_a_unit_for_each_rate() {
+    let mut document = document("sort");
+    let row = |metric: Metric| Row {
+        value: Some(Quantity::exact(5.0, metric.unit.clone())),
+        ..Row::new("run", "a", metric)
+    };
+    let rates = [Metric::OFFERED, Metric::THROUGHPUT, Metric::RECEIVED];
+    document.rows = rates.map(row).into();
+    let out = text("benchstat", &document);
+    let lines = out.lines().filter(|line| line.starts_with("Benchmark"));
+    let units: Vec<&str> = lines.filter_map(|line| line.split(' ').nth(3)).collect();
+    assert_eq!(
+        units,
+        ["offered-requests/s", "requests/s", "received-B/s"],
+        "{out}"
+    );
+}
+
+#[test]
 fn trackers_get_values_with_bounds() {
     let bencher = json("bencher", &document("sort"));
     assert_eq!(bencher["sort sort sort=sort"]["latency"]["value"], 1.5e6);

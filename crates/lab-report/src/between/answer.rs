@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The first screen of a report on two runs: the largest changes, in sentences.
 
-use super::changed::{ChangedFigure, chart};
+use super::changed::{ChangedFigure, chart, replicates};
 use crate::kind::kind_of;
 use crate::parts::cell;
 use crate::wording::changes::{self, BaselineTime, PartChanged};
@@ -116,8 +116,8 @@ fn inconclusive_text(report: &BetweenReport, figures: &[ChangedFigure]) -> Optio
     });
     let open: Vec<Option<u32>> = open.collect();
     let max = open.iter().flatten().max().copied();
-    let open =
-        (!open.is_empty()).then(|| changes::inconclusive_changes(open.len(), figures.len(), max));
+    let open = (!open.is_empty())
+        .then(|| changes::inconclusive_changes(open.len(), figures.len(), max, replicates(report)));
     let kinds = report.between.caveats.iter().map(Caveat::kind);
     let kinds = kinds.filter(|kind| *kind != CaveatKind::NothingRelative);
     let mut kinds: Vec<String> = kinds.map(|kind| kind.name().replace('-', " ")).collect();
@@ -135,7 +135,7 @@ fn nothing(report: &BetweenReport) -> String {
     changes::nothing_changed(caveat.map(wording::caveat), advice)
 }
 
-/// Describes the change of the baseline's own time. If the baseline is the same program, the machine caused the change.
+/// Describes the change of the baseline's own time.
 fn machine(report: &BetweenReport) -> Option<String> {
     let between = report.between;
     let baseline = between.baseline.as_ref()?;

@@ -3,12 +3,13 @@
 
 use crate::BetweenReport;
 use crate::parts::{cell, charts};
-use crate::wording::changes as wording;
+use crate::wording::{changes as wording, replicate_nouns};
 use lab_document::say;
 use lab_document::{Chart, ForestRow, Quantity, Row};
 use lab_model::{Direction, Interval, Metric, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::between::ProgramMatch;
+use lab_stats::results::warning::Replicate;
 
 /// The ratio of a subject's time to the baseline's time, treated as a separate metric.
 const RATIO: Metric = Metric::new("wall_ratio", "ratio of time", Unit::Ratio, Direction::Less);
@@ -59,6 +60,13 @@ pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
         };
     }
     all
+}
+
+/// Returns the noun for multiple units of replication of the first run, such as `blocks`.
+pub fn replicates(report: &BetweenReport) -> &'static str {
+    let [first, _] = report.runs;
+    let unit = first.plan().map(|plan| Replicate::new(first, plan));
+    replicate_nouns(unit.unwrap_or(Replicate::Block))
 }
 
 /// Builds the chart of changes, with a group for each point and metric.
@@ -114,7 +122,7 @@ pub fn rows(report: &BetweenReport, changes: &[ChangedFigure]) -> Vec<Row> {
         let note = match change.verdict {
             Verdict::Inconclusive {
                 blocks_needed: Some(n),
-            } => wording::would_decide_change(n),
+            } => wording::would_decide_change(n, replicates(report)),
             _ => String::new(),
         };
         let (subject, point, metric) = (change.subject, change.point, &change.metric);

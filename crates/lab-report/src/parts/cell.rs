@@ -6,7 +6,7 @@ use super::measured::SubjectScope;
 use super::scope::Scope;
 use lab_document::say;
 use lab_document::{Cell, Quantity, Tone};
-use lab_model::{Interval, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit};
+use lab_model::{Direction, Interval, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit};
 use lab_stats::analysis::Verdict;
 
 /// The cell for a value that is missing because the subject cannot do the work.
@@ -160,14 +160,18 @@ pub fn counts(verdicts: &[Verdict]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a word for a verdict. For costs and sizes, the words are "less" and "more" instead of
-/// "faster" and "slower".
+/// Returns a word for a verdict. For counts, costs and sizes, the words are "less" and "more"
+/// instead of "faster" and "slower".
 pub fn word(metric: &Metric, verdict: &Verdict) -> &'static str {
     let is_time = metric.unit == Unit::Nanoseconds && !metric.id.contains("cpu");
     let is_time = is_time || *metric == Metric::THROUGHPUT || metric.unit == Unit::Ratio;
+    let (better, worse) = match metric.better {
+        Direction::More => ("more", "less"),
+        Direction::Less | Direction::Neither => ("less", "more"),
+    };
     match verdict {
-        Verdict::Faster if !is_time => "less",
-        Verdict::Slower if !is_time => "more",
+        Verdict::Faster if !is_time => better,
+        Verdict::Slower if !is_time => worse,
         verdict => verdict_words(verdict).1,
     }
 }

@@ -5,7 +5,6 @@ use super::cell;
 use super::measured::SubjectScope;
 use super::scope::{PointGroup, Scope};
 use super::standings::{Standing, Standings};
-use super::table::costed;
 use crate::wording;
 use lab_document::chart::file_name;
 use lab_document::say;
@@ -131,7 +130,7 @@ pub fn standings<'m>(
 
 /// Returns the axis label for ratios, such as `time relative to c`.
 pub fn ratio_axis(scope: &Scope, metric: &Metric) -> String {
-    format!("{} relative to {}", costed(metric), scope.base_name())
+    format!("{} relative to {}", metric.cost().title, scope.base_name())
 }
 
 /// Builds a forest plot of ratios around 1 on a logarithmic axis, with the margin of equivalence. Returns `None`

@@ -132,7 +132,7 @@ impl FactorValues {
         let first = effect.pairs.first();
         FactorValues {
             factor: effect.factor.clone(),
-            metric_title: table::costed(&effect.metric).into(),
+            metric_title: effect.metric.cost().title.into(),
             first: value(first.map(|pair| pair.0)),
             second: value(first.map(|pair| pair.1)),
         }

@@ -15,6 +15,7 @@ use lab_stats::analysis::{ExclusionKind, ExclusionReason, Verdict};
 use lab_stats::deciding::{Deciding, deciding};
 use lab_stats::exclusions::is_alone;
 use lab_stats::forecast;
+use lab_stats::results::warning::Replicate;
 use lab_stats::results::{Comparison, Over};
 use std::collections::BTreeSet;
 
@@ -246,12 +247,8 @@ fn would_resolve(measured: &Measured, by: Deciding) -> WouldResolve {
         Deciding::All(blocks) => WouldResolve::All(longer_run(measured, blocks)),
         Deciding::Half(blocks) => WouldResolve::Half(longer_run(measured, blocks)),
         Deciding::TooFew(blocks) => {
-            let number = if measured.plan.builds() > 1 {
-                measured.results.blocks as usize
-            } else {
-                measured.run.replicate_count()
-            };
-            WouldResolve::TooFew(replicates(measured, number), longer_run(measured, blocks))
+            let now = replicates(measured, measured.run.replicate_count());
+            WouldResolve::TooFew(now, longer_run(measured, blocks))
         }
         Deciding::Perhaps(max) => WouldResolve::Perhaps(longer_run(measured, max)),
         Deciding::Hardly(max) => WouldResolve::Hardly(longer_run(measured, max)),
@@ -260,24 +257,25 @@ fn would_resolve(measured: &Measured, by: Deciding) -> WouldResolve {
 
 /// Returns a number of replicates with their kind: blocks, sets of processes, or builds.
 pub fn replicates(measured: &Measured, number: usize) -> Counted {
-    if measured.has_nested_blocks() {
-        Counted::ProcessSets(number)
-    } else if measured.plan.builds() > 1 {
-        Counted::Builds(number)
-    } else {
-        Counted::Blocks(number)
+    match measured.replicate() {
+        Replicate::Block => Counted::Blocks(number),
+        Replicate::ProcessSet => Counted::ProcessSets(number),
+        Replicate::Build => Counted::Builds(number),
     }
 }
 
 /// Returns a longer run with `blocks` replicates, described by the option that requests it.
 fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
-    let time = forecast::time_for(measured.run, blocks);
-    if measured.plan.builds() > 1 {
+    let (time, unit) = (
+        forecast::time_for(measured.run, blocks),
+        measured.replicate(),
+    );
+    if unit == Replicate::Build {
         return LongerRun::Builds(blocks);
     }
     // A run whose processes serve multiple blocks ends after its last set of processes.
     if let Some(max) = measured.plan.measure.max_process_sets
-        && measured.has_nested_blocks()
+        && unit == Replicate::ProcessSet
     {
         return match time.filter(|_| blocks <= max) {
             Some(time) => LongerRun::TimeForSets(time, blocks),

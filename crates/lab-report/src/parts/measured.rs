@@ -6,6 +6,7 @@ use crate::Report;
 use lab_document::Quantity;
 use lab_model::{Failure, Interval, Metric, Plan, PointId, Run, SubjectId, TargetId};
 use lab_stats::analysis::Exclusion;
+use lab_stats::results::warning::Replicate;
 use lab_stats::results::{Cell, Comparison, Key, Results, Value};
 use std::collections::HashMap;
 
@@ -58,9 +59,9 @@ impl<'a> Measured<'a> {
         self.plan.targets.len() > 1
     }
 
-    /// Returns true if multiple blocks share a set of processes, which is then the unit of replication.
-    pub fn has_nested_blocks(&self) -> bool {
-        self.run.replicate_count() < self.results.blocks as usize
+    /// Returns the unit of replication.
+    pub fn replicate(&self) -> Replicate {
+        Replicate::new(self.run, self.plan)
     }
 
     /// Returns true if a subject has any value at a point.

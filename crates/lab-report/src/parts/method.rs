@@ -3,6 +3,7 @@
 
 use super::measured::Measured;
 use super::scope::Scope;
+use crate::wording;
 use lab_document::say::{self, count};
 use lab_document::{Document, Finding, Item, Section, Tone};
 use lab_model::{Ending, Run};
@@ -70,11 +71,7 @@ fn ratios(measured: &Measured) -> String {
     if measured.results.comparisons.is_empty() {
         return String::new();
     }
-    let replicates = if measured.has_nested_blocks() {
-        "sets of processes"
-    } else {
-        "blocks"
-    };
+    let replicates = wording::replicate_nouns(measured.replicate());
     format!(
         "Ratios are Hodges-Lehmann estimates over {replicates}. The intervals of all ratios with a verdict are \
          simultaneous at a confidence level of {}, from sign flips of whole {replicates}; those of ratios of means \

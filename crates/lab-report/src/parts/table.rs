@@ -41,7 +41,7 @@ pub fn figures(
             metric.title.to_string(),
             metric.unit.clone(),
         ));
-        let ratio = || Column::with_unit(format!("ratio of {}", costed(metric)), Unit::Ratio);
+        let ratio = || Column::with_unit(format!("ratio of {}", metric.cost().title), Unit::Ratio);
         columns.extend(compared.then(ratio));
     }
     let mut table = Table::new(title, columns);
@@ -148,7 +148,7 @@ pub fn ratios(scope: &Scope, at: &[PointId], metric: &Metric) -> Table {
     let others = scope.others();
     let title = format!(
         "{} relative to {}",
-        say::capital(costed(metric)),
+        say::capital(&metric.cost().title),
         scope.base_name()
     );
     let sides = (&*points(scope, at), &*subjects(scope, &others));
@@ -201,7 +201,7 @@ pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Tabl
     columns.push("verdicts at single points".into());
     let title = format!(
         "{} relative to {}, over multiple points",
-        say::capital(costed(metric)),
+        say::capital(&metric.cost().title),
         scope.base_name()
     );
     let mut table = Table::new(title, columns);
@@ -230,15 +230,6 @@ pub fn verdicts(scope: &Scope, subject: SubjectId, metric: &Metric) -> Vec<Verdi
     let points = scope.points().into_iter();
     let all = points.filter_map(|p| scope.comparison((subject, Some(p)), metric));
     all.filter_map(|c| c.verdict).collect()
-}
-
-/// Returns the name of the quantity in a metric's ratios. For rates, it is the time per request.
-pub fn costed(metric: &Metric) -> &str {
-    if *metric == Metric::THROUGHPUT {
-        "time for each request"
-    } else {
-        &metric.title
-    }
 }
 
 fn better(scope: &Scope) -> String {

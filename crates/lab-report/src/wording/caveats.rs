@@ -3,9 +3,10 @@
 //! sentences.
 
 use super::exclusions::exclusion;
-use super::warnings::unfinished;
+use super::warnings::{replicate_nouns, unfinished};
 use lab_document::say::list;
 use lab_stats::between::{Caveat, NotCompared, ProgramMatch, WhichRun};
+use lab_stats::results::warning::Replicate;
 
 /// The maximum number of differing facts listed in one caveat.
 const MAX_FACTS: usize = 3;
@@ -53,16 +54,19 @@ pub fn caveat(caveat: &Caveat) -> String {
             facts_that_differ(facts)
         ),
         Caveat::TooFewBlocks {
-            blocks: [first, second],
+            replicates: [first, second],
             needed,
+            unit,
             loads,
         } => {
-            let advice = match loads {
-                true => "Give the runs more time with `--for`.".into(),
-                false => format!("Use `--blocks {needed}`."),
+            let advice = match unit {
+                Replicate::Build => format!("Use `--builds {needed}`."),
+                _ if *loads => "Give the runs more time with `--for`.".into(),
+                _ => format!("Use `--blocks {needed}`."),
             };
+            let nouns = replicate_nouns(*unit);
             format!(
-                "The runs have {first} and {second} blocks. With fewer than {needed}, intervals assume that blocks \
+                "The runs have {first} and {second} {nouns}. With fewer than {needed}, intervals assume that {nouns} \
                  are normally distributed. {advice}"
             )
         }

@@ -75,10 +75,16 @@ pub fn parts_changed(subject: &str, parts: &[PartChanged]) -> String {
 
 /// Counts the inconclusive changes.
 ///
-/// `blocks` is the number of blocks in each run that would probably resolve them, if known.
-pub fn inconclusive_changes(open: usize, all: usize, blocks: Option<u32>) -> String {
-    let decide = blocks.map_or(String::new(), |blocks| {
-        format!("; about {blocks} blocks in each run would probably resolve them")
+/// `needed` is the number of replicates in each run that would probably resolve them, if known.
+/// `replicates` is the noun for multiple units of replication, such as `blocks`.
+pub fn inconclusive_changes(
+    open: usize,
+    all: usize,
+    needed: Option<u32>,
+    replicates: &str,
+) -> String {
+    let decide = needed.map_or(String::new(), |needed| {
+        format!("; about {needed} {replicates} in each run would probably resolve them")
     });
     format!(
         "{open} of {} are inconclusive{decide}.",
@@ -86,9 +92,9 @@ pub fn inconclusive_changes(open: usize, all: usize, blocks: Option<u32>) -> Str
     )
 }
 
-/// States how many blocks would resolve one change.
-pub fn would_decide_change(blocks: u32) -> String {
-    format!("about {blocks} blocks in each run would probably resolve it")
+/// States how many replicates would resolve one change. `replicates` is their noun.
+pub fn would_decide_change(needed: u32, replicates: &str) -> String {
+    format!("about {needed} {replicates} in each run would probably resolve it")
 }
 
 /// Lists the kinds of caveats for the first screen.
@@ -119,10 +125,22 @@ pub enum BaselineTime<'a> {
     },
 }
 
+impl BaselineTime<'_> {
+    /// Returns true if an interval with the confidence level `level` excludes an unchanged time.
+    fn shows_change(&self, level: f64) -> bool {
+        match self {
+            BaselineTime::Only(ratio) => {
+                say::has_level(ratio, level) && (ratio.low > 1.0 || ratio.high < 1.0)
+            }
+            BaselineTime::Many { longer, less, .. } => longer + less > 0,
+        }
+    }
+}
+
 /// Describes the change of the baseline's own time.
 ///
-/// If the baseline is the same program, the machine or the system caused the change. `level` is the requested
-/// confidence level.
+/// If the baseline is the same program and its time changed, the machine or the system caused the
+/// change. `level` is the requested confidence level.
 pub fn baseline_time(
     baseline: &str,
     program: ProgramMatch,
@@ -143,9 +161,15 @@ pub fn baseline_time(
         }
     };
     match program {
-        ProgramMatch::Same => format!(
-            "The baseline {baseline}, the same program in both runs, {observed}: the machine or the system changed."
-        ),
+        ProgramMatch::Same => {
+            let machine = match time.shows_change(level) {
+                true => "the machine or the system changed",
+                false => "no change of the machine or the system is known",
+            };
+            format!(
+                "The baseline {baseline}, the same program in both runs, {observed}: {machine}."
+            )
+        }
         ProgramMatch::Changed => {
             format!("The baseline {baseline}, now a different program, {observed}.")
         }

@@ -49,7 +49,9 @@ pub fn value(words: &GateWords, value: &Value, unit: &Unit, level: f64) -> Strin
 /// Returns true if the metric's title is a plural, such as `instructions` or `calls lost`.
 fn is_plural(metric: &Metric) -> bool {
     let title = &metric.title;
-    title.ends_with('s') || title.starts_with("calls ") || title.starts_with("connections ")
+    let is_plural =
+        title.ends_with('s') || title.starts_with("calls ") || title.starts_with("connections ");
+    is_plural && !title.starts_with("inverse of ")
 }
 
 /// Describes a ratio: `head takes 1.08 times base's time (1.05 to 1.11)`.

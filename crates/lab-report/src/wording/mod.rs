@@ -26,7 +26,8 @@ pub use caveats::{caveat, not_compared};
 pub use exclusions::{CommandStatuses, EXIT_STATUS, excluded, exclusion, exit_statuses};
 pub use scaling::no_law;
 pub use shared::{
-    at_point, costs_and_losses, how_to_read_losses, nothing_lost, range_of, wrong_at_most,
+    at_point, costs_and_losses, how_to_read_losses, nothing_lost, range_of, rare_loss,
+    wrong_at_most,
 };
 pub use targets::{
     OnTarget, fewer_points, how_to_read_ratios, range_over_targets, ratios_on_targets,
@@ -35,4 +36,4 @@ pub use verdicts::{
     Compared, MetricWords, Order, Ranked, comparison, greatest_ratio, leads_part, metric_words,
     order, pauses, ratio, verdict,
 };
-pub use warnings::warning;
+pub use warnings::{replicate_nouns, warning};

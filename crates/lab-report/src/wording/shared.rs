@@ -39,7 +39,14 @@ pub fn wrong_at_most(bound: f64, level: f64) -> String {
     )
 }
 
-/// States that all metrics of losses are 0 for every subject.
+/// Describes a loss that happened in only some of a run's blocks, such as `up to 41 % in 3 of 10
+/// blocks`. `max` is the maximum over blocks.
+pub fn rare_loss(max: &str, blocks: usize, all: usize) -> String {
+    let up_to = if blocks == 1 { "" } else { "up to " };
+    format!("{up_to}{max} in {blocks} of {}", say::count(all, "block"))
+}
+
+/// States that all readings of some losses are 0 for every subject.
 pub fn nothing_lost(titles: &[&str]) -> String {
     format!("In this run, no subject had {}.", titles.join(" or "))
 }

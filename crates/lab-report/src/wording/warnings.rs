@@ -101,17 +101,19 @@ pub fn warning(fact: &WarningFact) -> String {
             needed,
             unit,
             time,
-        } => too_few_blocks(*replicates, *needed, *unit) + &more_time(*time),
+        } => too_few_blocks(*replicates, *needed, *unit) + &more_replicates(*unit, *needed, *time),
         F::LevelNotReached {
-            blocks,
+            replicates,
             needed,
+            unit,
             level,
             time,
         } => format!(
-            "Intervals at {} need {needed} blocks, but the run has only {blocks}. Each interval therefore states its \
+            "Intervals at {} need {needed} {}, but the run has only {replicates}. Each interval therefore states its \
              actual level.{}",
             percent(*level),
-            more_time(*time)
+            replicate_nouns(*unit),
+            more_replicates(*unit, *needed, *time)
         ),
         F::PeaksUnknown { blocks, needed } => format!(
             "No percentage of a server's peak was offered: finding the peak takes {}, but the run has only {blocks}.{}",
@@ -172,6 +174,24 @@ pub fn warning(fact: &WarningFact) -> String {
                           waits of users who would have kept sending requests (coordinated omission). `--rate` sends \
                           requests when they are due."
             .into(),
+    }
+}
+
+/// Advises the user how to get `needed` replicates. `time` is the run time that they need, if it is
+/// known.
+fn more_replicates(unit: Replicate, needed: u32, time: Option<TimeBudget>) -> String {
+    match unit {
+        Replicate::Build => format!(" Make more builds: --builds {needed}."),
+        Replicate::Block | Replicate::ProcessSet => more_time(time),
+    }
+}
+
+/// Returns the noun for multiple units of replication.
+pub fn replicate_nouns(unit: Replicate) -> &'static str {
+    match unit {
+        Replicate::Block => "blocks",
+        Replicate::ProcessSet => "sets of processes",
+        Replicate::Build => "builds",
     }
 }
 
@@ -526,6 +546,11 @@ fn too_few_blocks(replicates: u32, needed: u32, unit: Replicate) -> String {
                                            an interval, and no winner is named."
                 .into()
         }
+        (0 | 1, Replicate::Build) => {
+            "One build does not show how builds differ: no comparison has an interval, and no \
+                                      winner is named."
+                .into()
+        }
         (n, Replicate::Block) => format!(
             "With {n} blocks, intervals of comparisons assume that blocks are normally distributed. With {needed} or \
              more blocks, they do not."
@@ -533,6 +558,10 @@ fn too_few_blocks(replicates: u32, needed: u32, unit: Replicate) -> String {
         (n, Replicate::ProcessSet) => format!(
             "With {n} sets of processes, intervals of comparisons assume that processes are normally distributed. \
              With {needed} or more sets, they do not."
+        ),
+        (n, Replicate::Build) => format!(
+            "With {n} builds, intervals of comparisons assume that builds are normally distributed. With {needed} or \
+             more builds, they do not."
         ),
     }
 }

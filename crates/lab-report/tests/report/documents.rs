@@ -5,7 +5,7 @@ use crate::support;
 use crate::support::outline::outline;
 use crate::support::served::RunSize;
 use lab_document::{CellContent, Document};
-use lab_model::{Ending, Failure, Run, SubjectId};
+use lab_model::{Ending, Failure, PointId, Reading, Run, SubjectId};
 use lab_report::{BetweenReport, NamedRuns, Report, RunSummary};
 use lab_stats::between::Recorded;
 use std::collections::HashMap;
@@ -110,6 +110,38 @@ fn an_inconclusive_run_gets_advice() {
 #[test]
 fn several_schemes_at_once() {
     insta::assert_snapshot!(document(&support::counters::run(12)));
+}
+
+/// The median over blocks is 0 for a loss in fewer than half of the blocks.
+#[test]
+fn rare_losses_are_not_called_none() {
+    let mut run = support::counters::run(12);
+    // c with a lock on eight threads, in three blocks.
+    let is_rare = |block: u32, reading: &Reading| {
+        block < 3 && (reading.subject, reading.point) == (SubjectId(0), PointId(8))
+    };
+    let mut document_with = |is_lost: &dyn Fn(u32, &Reading) -> bool, others: Option<f64>| {
+        for block in &mut run.blocks {
+            for reading in &mut block.readings {
+                let lost = is_lost(block.number, reading).then_some(0.05);
+                reading.value = lost.or(others).unwrap_or(reading.value);
+            }
+        }
+        document(&run)
+    };
+    let text = document_with(&is_rare, None);
+    let rare = "up to 5 % in 3 of 12 blocks with lock (c at increment threads=8); none with";
+    assert!(text.contains(&format!("; {rare} atomic.")), "{text}");
+    assert!(text.contains("0 % (up to 5 % in 3 of 12 blocks)"), "{text}");
+    let text = document_with(&is_rare, Some(0.0));
+    assert!(
+        text.contains(&format!("Lost increments: {rare} ")),
+        "{text}"
+    );
+    assert!(!text.contains("no subject had"), "{text}");
+    let text = document_with(&|_, _| false, Some(0.0));
+    let none = "In this run, no subject had lost increments.";
+    assert!(text.contains(none), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! `INSTA_UPDATE=always` updates them.
 
 use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId, Unit};
+use lab_report::wording::changes::{self, BaselineTime};
 use lab_report::wording::gates::GateWords;
 use lab_report::wording::{
     self, Counted, LongerRun, Omission, PairOverPoints, WouldResolve, gates,
@@ -314,6 +315,13 @@ fn of_blocks() -> Vec<WarningFact> {
         unit,
         time: None,
     };
+    let not_reached = |unit| WarningFact::LevelNotReached {
+        replicates: 4,
+        needed: 6,
+        unit,
+        level: 0.95,
+        time: None,
+    };
     let tail = |percentile: &str, needed| TailWithoutInterval {
         percentile: percentile.into(),
         needed,
@@ -349,14 +357,12 @@ fn of_blocks() -> Vec<WarningFact> {
     vec![
         few(1, Replicate::Block),
         few(1, Replicate::ProcessSet),
+        few(1, Replicate::Build),
         few(3, Replicate::Block),
         few(3, Replicate::ProcessSet),
-        WarningFact::LevelNotReached {
-            blocks: 4,
-            needed: 6,
-            level: 0.95,
-            time: None,
-        },
+        few(3, Replicate::Build),
+        not_reached(Replicate::Block),
+        not_reached(Replicate::Build),
         WarningFact::PeaksUnknown {
             blocks: 2,
             needed: 3,
@@ -605,6 +611,29 @@ fn exit_statuses_are_counted_for_each_command() {
     );
 }
 
+/// The machine counts as changed only if an interval of the baseline's time excludes 1.
+#[test]
+fn the_machine_changed_if_the_baseline_shows_it() {
+    let many = |longer, less| BaselineTime::Many {
+        longer,
+        less,
+        all: 12,
+    };
+    let (slower, same) = (interval(1.2, 1.1, 1.3), interval(1.02, 0.97, 1.07));
+    let single_block = Interval::from_single_block(1.2);
+    let text = |program, time| changes::baseline_time("c", program, &time, 0.95);
+    let lines = [
+        text(ProgramMatch::Same, BaselineTime::Only(&slower)),
+        text(ProgramMatch::Same, BaselineTime::Only(&same)),
+        text(ProgramMatch::Same, BaselineTime::Only(&single_block)),
+        text(ProgramMatch::Same, many(0, 2)),
+        text(ProgramMatch::Same, many(0, 0)),
+        text(ProgramMatch::Changed, many(3, 0)),
+        text(ProgramMatch::Unknown, many(3, 0)),
+    ];
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
 #[test]
 fn caveats() {
     let runs = |names: &[&str]| -> Vec<String> { names.iter().map(|n| n.to_string()).collect() };
@@ -612,9 +641,10 @@ fn caveats() {
         baseline: "c".into(),
         program,
     };
-    let few = |loads| Caveat::TooFewBlocks {
-        blocks: [4, 20],
+    let few = |unit, loads| Caveat::TooFewBlocks {
+        replicates: [4, 20],
         needed: 6,
+        unit,
         loads,
     };
     let copy = |target: Option<&str>| Caveat::CopyChanged {
@@ -649,8 +679,9 @@ fn caveats() {
         Caveat::MeasuringDiffers {
             facts: runs(&["pairs of passes", "length of a turn"]),
         },
-        few(false),
-        few(true),
+        few(Replicate::Block, false),
+        few(Replicate::Block, true),
+        few(Replicate::Build, false),
         copy(None),
         copy(Some("PostgreSQL")),
         Caveat::SameProgram {

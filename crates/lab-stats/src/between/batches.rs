@@ -45,7 +45,7 @@ impl Batches<'_> {
             compared.extend(pairs.map(|pair| (pair, margin)));
         }
         let level = Level {
-            alpha: self.sides.alpha(),
+            alpha: self.sides.alpha_of_target(),
             family: compared.len(),
         };
         let changes = compared.iter();

@@ -5,7 +5,7 @@
 
 use super::facts::ProgramMatch;
 use crate::analysis::ExclusionReason;
-use crate::results::warning::Unfinished;
+use crate::results::warning::{Replicate, Unfinished};
 use serde::Serialize;
 
 /// A caveat about the comparison of two runs, with names and numbers.
@@ -62,12 +62,14 @@ pub enum Caveat {
         /// The facts that differ.
         facts: Vec<String>,
     },
-    /// A run has too few blocks for intervals that assume only a symmetric distribution.
+    /// A run has too few replicates for intervals that assume only a symmetric distribution.
     TooFewBlocks {
-        /// The numbers of complete blocks of the first and the second run.
-        blocks: [u32; 2],
-        /// The minimum number of blocks for intervals that do not assume a normal distribution.
+        /// The numbers of replicates of the first and the second run.
+        replicates: [u32; 2],
+        /// The minimum number of replicates for intervals that do not assume a normal distribution.
         needed: u32,
+        /// The unit of replication of the run with fewer replicates.
+        unit: Replicate,
         /// True if the runs are load runs.
         loads: bool,
     },

@@ -10,7 +10,7 @@ use crate::analysis::Verdict;
 use crate::family;
 use crate::kind::kind_of;
 use crate::results::judge::candidates;
-use crate::results::warning::Unfinished;
+use crate::results::warning::{Replicate, Unfinished};
 use crate::results::{Results, Warning, WarningKind, results};
 use std::collections::BTreeSet;
 
@@ -123,12 +123,18 @@ fn measuring(sides: &Sides) -> Option<Caveat> {
 }
 
 fn few_blocks(between: &Between, sides: &Sides) -> Option<Caveat> {
-    let needed = family::blocks_needed(sides.alpha(), between.judged().count())?;
-    let [first, second] = between.blocks;
+    let needed = family::blocks_needed(sides.alpha_of_target(), between.judged().count())?;
+    let counts = sides
+        .0
+        .each_ref()
+        .map(|side| side.run.replicate_count() as u32);
+    let [first, second] = counts;
+    let fewest = &sides.0[usize::from(second < first)];
     let few = !between.changes.is_empty() && first.min(second) < needed;
     few.then(|| Caveat::TooFewBlocks {
-        blocks: between.blocks,
+        replicates: counts,
         needed,
+        unit: Replicate::new(fewest.run, fewest.plan),
         loads: between.is_of_loads(),
     })
 }

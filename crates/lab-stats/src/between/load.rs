@@ -51,7 +51,7 @@ pub(crate) fn changes(
         }
     }
     let level = Level {
-        alpha: sides.alpha(),
+        alpha: sides.alpha_of_target(),
         family: compared.len(),
     };
     compared

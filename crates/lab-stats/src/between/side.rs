@@ -28,6 +28,8 @@ pub(crate) struct RunSide<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
     pub exclusions: Vec<Exclusion>,
+    /// The number of targets that both runs have.
+    targets: usize,
     /// The target, if the run has more than one. All names then include the target.
     named: Option<TargetKind>,
     /// The hashes by subject name.
@@ -45,7 +47,7 @@ impl<'a> RunSide<'a> {
     pub fn new(
         recorded: Recorded<'a>,
         part: &'a Part,
-        named: bool,
+        targets: usize,
     ) -> Result<RunSide<'a>, Incomparable> {
         let run = &part.run;
         let plan = checked_plan(run)?;
@@ -53,7 +55,8 @@ impl<'a> RunSide<'a> {
             run,
             plan,
             exclusions: exclusions::exclusions(run, plan),
-            named: part.kind.filter(|_| named),
+            targets,
+            named: part.kind.filter(|_| targets > 1),
             hashes: hashes(recorded, part),
         })
     }
@@ -127,12 +130,20 @@ fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a St
 pub(crate) struct Sides<'a>(pub [RunSide<'a>; 2]);
 
 impl Sides<'_> {
-    /// Returns 1 minus the simultaneous confidence level of the changes that have a verdict.
+    /// Returns 1 minus the simultaneous confidence level of the changes that have a verdict, over
+    /// all targets that both runs have.
     ///
     /// This is the smaller alpha of the two runs. Interim analyses reduce the alpha of a run.
     pub fn alpha(&self) -> f64 {
         let [a, b] = self.0.each_ref();
         spending::alpha(a.run, a.plan).min(spending::alpha(b.run, b.plan))
+    }
+
+    /// Returns 1 minus the simultaneous confidence level of the changes on this target.
+    ///
+    /// The targets share alpha, as within a run.
+    pub fn alpha_of_target(&self) -> f64 {
+        self.alpha() / self.0[0].targets as f64
     }
 
     /// Returns true if the baselines of both runs have the same name.

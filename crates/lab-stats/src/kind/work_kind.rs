@@ -42,6 +42,11 @@ pub(crate) trait WorkKind {
         false
     }
 
+    /// Returns the metrics in which servers are compared at an open-loop or closed-loop point.
+    fn compared_metrics(&self, _is_open: bool) -> &'static [Metric] {
+        &[]
+    }
+
     /// Returns true if the experiment and the only server are named after an address. Two runs are
     /// then comparable if their requests are the same.
     fn is_named_by_address(&self) -> bool {

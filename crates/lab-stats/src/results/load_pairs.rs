@@ -31,11 +31,12 @@ pub(super) fn compare_at_points<'v>(
     let plan = family.basis.plan;
     let mut shifts = Vec::new();
     for point in plan.points.ids() {
-        let (metrics, ranked) = match plan.is_open(point) {
-            true => (traits.open, traits.ranked_open),
-            false => (traits.closed, traits.ranked_closed),
+        let ranked = match plan.is_open(point) {
+            true => traits.ranked_open,
+            false => traits.ranked_closed,
         };
-        let (percentiles, rates): (Vec<Metric>, Vec<Metric>) = metrics
+        let (percentiles, rates): (Vec<Metric>, Vec<Metric>) = traits
+            .compared(plan.is_open(point))
             .iter()
             .cloned()
             .partition(|metric| per_10_000(metric).is_some());

@@ -22,3 +22,10 @@ pub(crate) struct LoadTraits {
     /// Adds the results that only this kind of load has.
     pub add: fn(&mut ComparisonFamily, &Visits, &mut Levels, &mut Results),
 }
+
+impl LoadTraits {
+    /// Returns the metrics in which servers are compared at an open-loop or closed-loop point.
+    pub fn compared(&self, is_open: bool) -> &'static [Metric] {
+        if is_open { self.open } else { self.closed }
+    }
+}

@@ -6,7 +6,7 @@
 use crate::forecast::TimeBudget;
 use crate::load::agents::MissingLoad;
 use crate::server_age::ServerAge;
-use lab_model::{Ending, ErrorKind, Interval, Metric, PointId, Run, SubjectId, TargetId};
+use lab_model::{Ending, ErrorKind, Interval, Metric, Plan, PointId, Run, SubjectId, TargetId};
 use serde::Serialize;
 
 /// A fact without which users could misinterpret the results.
@@ -232,15 +232,17 @@ pub enum WarningFact {
         /// The estimated duration of a run with `needed` replicates, if known.
         time: Option<TimeBudget>,
     },
-    /// Individual values have too few blocks for the requested level.
+    /// Individual values have too few replicates for the requested level.
     LevelNotReached {
-        /// The number of complete blocks.
-        blocks: usize,
-        /// The number of blocks needed for the level.
+        /// The number of replicates.
+        replicates: usize,
+        /// The number of replicates needed for the level.
         needed: u32,
+        /// The unit of replication.
+        unit: Replicate,
         /// The requested level.
         level: f64,
-        /// The estimated duration of a run with `needed` blocks, if known.
+        /// The estimated duration of a run with `needed` replicates, if known.
         time: Option<TimeBudget>,
     },
     /// No load at a fraction of a server's peak was offered, because the peak is not known yet.
@@ -528,6 +530,21 @@ pub enum Replicate {
     Block,
     /// A set of processes that serves multiple blocks.
     ProcessSet,
+    /// A build of each revision, which multiple blocks may use.
+    Build,
+}
+
+impl Replicate {
+    /// Returns the unit of replication of a run.
+    pub fn new(run: &Run, plan: &Plan) -> Replicate {
+        if plan.builds() > 1 {
+            Replicate::Build
+        } else if run.replicate_count() < run.complete_blocks().count() {
+            Replicate::ProcessSet
+        } else {
+            Replicate::Block
+        }
+    }
 }
 
 /// A percentile without an interval.

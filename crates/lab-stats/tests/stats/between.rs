@@ -11,6 +11,7 @@ use lab_stats::between::{
     Between, Caveat, Changed, Incomparable, NotCompared, ProgramMatch, Recorded, WhichRun,
 };
 use lab_stats::compare_runs;
+use lab_stats::results::warning::Replicate;
 use std::collections::HashMap;
 
 /// Returns a run of the subjects `base`, `s1` … and a control.
@@ -152,8 +153,9 @@ fn few_blocks_report_their_assumption() {
     assert_eq!(change.change.level, 0.95);
     assert_eq!(caveats(&found), ["few-blocks", "same-program"]);
     let few = Caveat::TooFewBlocks {
-        blocks: [5, 20],
+        replicates: [5, 20],
         needed: 6,
+        unit: Replicate::Block,
         loads: false,
     };
     assert_eq!(found.caveats[0], few);

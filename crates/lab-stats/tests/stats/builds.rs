@@ -11,7 +11,9 @@ use crate::simulator;
 use crate::simulator::{CALM, Random, Simulator, World, most_by_chance};
 use lab_model::{Command, Ending, Metric, PointId, Run, SubjectId};
 use lab_stats::analysis::Verdict;
-use lab_stats::results::results;
+use lab_stats::deciding::{Deciding, MIN_BLOCKS_FOR_HARDLY, deciding};
+use lab_stats::results::warning::Replicate;
+use lab_stats::results::{WarningFact, results};
 
 /// Returns a run of one subject and the baseline with `builds` builds each.
 ///
@@ -115,6 +117,34 @@ fn intervals_are_valid_if_builds_differ() {
     let table = documents::table(&columns, &rows);
     println!("{table}");
     documents::update("builds", &table);
+}
+
+/// More blocks of four builds do not show how builds differ.
+#[test]
+fn few_builds_are_too_few_however_many_blocks_use_them() {
+    let run = run(4, 40, 0.02, 1);
+    let mut results = results(&run);
+    let mut facts = results.warnings.iter().map(|warning| &warning.fact);
+    let few = facts.find_map(|fact| match fact {
+        WarningFact::TooFewBlocks {
+            replicates,
+            unit,
+            time,
+            ..
+        } => Some((*replicates, *unit, *time)),
+        _ => None,
+    });
+    assert_eq!(few, Some((4, Replicate::Build, None)));
+    for comparison in &mut results.comparisons {
+        comparison.verdict = Some(Verdict::Inconclusive {
+            blocks_needed: None,
+        });
+        comparison.open = None;
+    }
+    assert_eq!(
+        deciding(&results.comparisons, &run, run.plan().unwrap()),
+        Some(Deciding::TooFew(MIN_BLOCKS_FOR_HARDLY))
+    );
 }
 
 #[test]

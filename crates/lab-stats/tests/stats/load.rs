@@ -1067,6 +1067,68 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
     assert_eq!(unknown(&found), [("errors>0", nothing)]);
 }
 
+/// Returns a run of two servers in a closed loop, in which b takes `ratio` times a's time.
+fn in_turns(ratio: f64) -> Run {
+    let mut run = run(&["a", "b"], &[64], 1);
+    let mut random = Random(1);
+    for _ in 0..10 {
+        let slices = [1e6, 1e6 * ratio].into_iter().zip(0..);
+        let slices = slices.map(|(median, server)| Slice {
+            wall_ns: (600.0 * median * (0.01 * random.normal()).exp()) as u64,
+            ..second(server, 0, counts(times(&mut random, 600, median, 0.3)))
+        });
+        let slices = slices.collect();
+        add(&mut run, slices);
+    }
+    run
+}
+
+/// Every ratio above 1 that `any` judges is worse, so the judged metric is the time, not the rate.
+#[test]
+fn a_gate_names_the_metric_whose_ratio_it_judges() {
+    let run = in_turns(1.5);
+    let ratio_of = |condition, metric: Metric| {
+        let judged = gated(&[condition], &run);
+        let mut of_metric = judged.iter().filter(|j| j.metric == metric);
+        let gate = of_metric.next().unwrap_or_else(|| panic!("{judged:?}"));
+        match &gate.found {
+            GateFound::Ratio { ratio, .. } => (gate.decision, ratio.estimate),
+            found => panic!("{found:?}"),
+        }
+    };
+    let (decision, time) = ratio_of("any>+5%", Metric::TIME_PER_REQUEST);
+    assert!(
+        decision == Decision::Failed && (time / 1.5 - 1.0).abs() < 0.03,
+        "{time}"
+    );
+    let (decision, rate) = ratio_of("rate<-5%", Metric::THROUGHPUT);
+    assert!(
+        decision == Decision::Failed && (rate * 1.5 - 1.0).abs() < 0.03,
+        "{rate}"
+    );
+}
+
+#[test]
+fn only_errors_that_hide_a_compared_percentile_leave_a_gate_open() {
+    let open_gates = |is_open: bool, failed: u64| {
+        let run = in_turns(1.0);
+        let mut run = if is_open { open(run) } else { run };
+        for block in &mut run.blocks {
+            let failing = &mut block.slices[1];
+            failing.errors = vec![(ErrorKind::Timeout, failed)];
+            failing.offered += failed;
+        }
+        unknown(&gated(&["any>+50%"], &run)).len()
+    };
+    // A closed loop compares no percentile above the median.
+    for (failed, hidden) in [(0, 0), (1, 0), (60, 0), (700, 1)] {
+        assert_eq!(open_gates(false, failed), hidden, "{failed}");
+    }
+    for (failed, hidden) in [(0, 0), (1, 1), (60, 1)] {
+        assert_eq!(open_gates(true, failed), hidden, "{failed}");
+    }
+}
+
 fn load_plan() -> Plan {
     steady().plan().unwrap().clone()
 }

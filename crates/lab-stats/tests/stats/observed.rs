@@ -8,6 +8,7 @@ use crate::simulator::{Random, block, empty_run, subject};
 use lab_model::PointId;
 use lab_model::*;
 use lab_stats::analysis::Verdict;
+use lab_stats::gate::{GateCondition, GateFound, JudgedGate, judge};
 use lab_stats::results::{Key, Observation, Results, observed};
 use std::borrow::Cow;
 
@@ -133,6 +134,33 @@ fn invented_metrics_get_values_verdicts_a_control_means_and_effects() {
     assert_eq!(effects.len(), 4);
     assert!(effects.iter().all(|e| e.0 == "mode" && near(e.1, 3.0)));
     assert!(results.warnings.is_empty(), "{:?}", results.warnings);
+}
+
+/// A comparison contains the ratio of the costs, and a condition limits the metric that it names.
+#[test]
+fn a_condition_on_a_metric_of_which_more_is_better_limits_that_metric() {
+    let mut run = run(12);
+    let results = observed(&run, &observations(&run, 1.0));
+    let plan = run.plan_mut().unwrap();
+    plan.cases[CaseId(0)].metrics.push(HITS.clone());
+    let judged = |text: &str, title: &str| {
+        let condition = GateCondition::parse(text, plan).unwrap();
+        let gates = judge(&[condition], &results, plan).into_iter();
+        let of_half = gates.filter(|g| g.subject == SubjectId(1) && g.metric.title == title);
+        let of_half: Vec<JudgedGate> = of_half.collect();
+        assert_eq!(of_half.len(), 2, "{text}");
+        let ratio = match of_half[0].found {
+            GateFound::Ratio { ratio, .. } => ratio.estimate,
+            ref found => panic!("{found:?}"),
+        };
+        (of_half[0].decision, ratio)
+    };
+    let (decision, hits) = judged("hits>+50%", "cache hits");
+    assert!(decision == Decision::Failed && near(hits, 2.0), "{hits}");
+    let (decision, hits) = judged("hits<-5%", "cache hits");
+    assert!(decision == Decision::Passed && near(hits, 2.0), "{hits}");
+    let (decision, cost) = judged("any>+5%", "inverse of cache hits");
+    assert!(decision == Decision::Passed && near(cost, 0.5), "{cost}");
 }
 
 #[test]

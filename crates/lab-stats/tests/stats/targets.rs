@@ -6,7 +6,8 @@ use crate::simulator::figures::{interval, interval_if_any, judged, measured_cell
 use crate::simulator::{Random, block, empty_run, sample, subject, target};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
-use lab_stats::between::{Between, NotCompared, Recorded, WhichRun, compare_runs};
+use lab_stats::between::{Between, Caveat, NotCompared, Recorded, WhichRun, compare_runs};
+use lab_stats::family::blocks_needed;
 use lab_stats::latencies::bucket;
 use lab_stats::results::{NoLaw, Results, results};
 use lab_stats::usl;
@@ -458,6 +459,31 @@ fn two_runs_are_compared_target_by_target() {
     let baselines = found.times().filter(|l| l.baseline);
     assert_eq!(baselines.count(), 2 + 2 + CONNECTIONS.len());
     assert!(found.apart.is_empty(), "{:?}", found.apart);
+}
+
+/// The intervals of all targets hold simultaneously: each target uses a part of alpha.
+#[test]
+fn targets_share_the_alpha_of_a_comparison() {
+    let first = run(&TWO_KINDS, 12, 1.0);
+    let second = begun_later(run(&TWO_KINDS, 12, 1.3));
+    let both = compare(&first, &second);
+    assert_eq!(both.level, 0.95);
+    let levels: Vec<f64> = both.judged().map(|c| c.change.level).collect();
+    assert!(
+        levels.iter().all(|level| *level >= 0.975 - 1e-9),
+        "{levels:?}"
+    );
+    let few = |blocks| {
+        let of = |slower| run(&TWO_KINDS, blocks, slower);
+        let found = compare(&of(1.0), &begun_later(of(1.0)));
+        found.caveats.iter().find_map(|caveat| match caveat {
+            Caveat::TooFewBlocks { needed, .. } => Some(*needed),
+            _ => None,
+        })
+    };
+    let family = both.judged().filter(|c| c.subject.ends_with("sqlite"));
+    let needed = blocks_needed(0.025, family.count());
+    assert_eq!(few(needed.unwrap() - 1), needed);
 }
 
 #[test]

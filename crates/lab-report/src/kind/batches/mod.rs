@@ -2,6 +2,7 @@
 //! An experiment: batches of operations by multiple subjects on one or more targets.
 
 mod calls;
+mod occurrences;
 mod own_sql;
 mod shared;
 mod side_by_side;

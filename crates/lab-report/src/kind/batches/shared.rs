@@ -2,6 +2,7 @@
 //! The first screen of an experiment on threads that share data: for each subject, the cost of each
 //! sharing method, the waiting times, and the losses.
 
+use super::occurrences::Occurrences;
 use crate::parts::cell::{self, NONE};
 use crate::parts::scope::{PointGroup, Scope};
 use crate::wording;
@@ -60,8 +61,8 @@ fn losses<'s>(scope: &Scope<'s>, case: CaseId) -> Vec<&'s Metric> {
 
 /// Builds the table with a row for each subject and each sharing method.
 pub fn table(scope: &Scope) -> Option<Table> {
-    let entries = entries(scope);
-    let table_columns = table_columns(scope, &entries);
+    let (entries, occurrences) = (entries(scope), Occurrences::new(scope));
+    let table_columns = table_columns(scope, &entries, &occurrences);
     let rows = rows(&entries);
     let same = table_columns
         .windows(2)
@@ -89,7 +90,7 @@ pub fn table(scope: &Scope) -> Option<Table> {
             let cells = table_columns.iter().map(|column| {
                 let in_column = |e: &&Entry| (e.case, &e.column) == (column.case, &column.name);
                 let entry = entries.iter().filter(in_column).find(is_here)?;
-                figures(scope, (subject, entry.point), &column.metrics)
+                figures(scope, (subject, entry.point), &column.metrics, &occurrences)
             });
             let cells: Vec<Option<Cell>> = cells.collect();
             if cells.iter().all(Option::is_none) {
@@ -115,9 +116,10 @@ pub fn findings(scope: &Scope, loss: impl Fn(&Metric) -> Option<String>) -> Vec<
     };
     let less = metrics(Direction::Less);
     let lost: Vec<String> = less.iter().filter_map(loss).collect();
+    let occurrences = Occurrences::new(scope);
     let none: Vec<&str> = less
         .iter()
-        .filter(|metric| is_zero(scope, &entries, metric))
+        .filter(|metric| never_happened(scope, &scope.points(), metric, &occurrences))
         .map(|metric| &*metric.title)
         .collect();
     let none = (!none.is_empty()).then(|| wording::nothing_lost(&none));
@@ -164,17 +166,17 @@ fn range(scope: &Scope, entries: &[&Entry], metric: &Metric) -> Option<String> {
     Some(wording::range_of(metric, &min, &max))
 }
 
-fn is_zero(scope: &Scope, entries: &[Entry], metric: &Metric) -> bool {
-    let subject_scopes = entries
-        .iter()
-        .filter(|e| losses(scope, e.case).contains(&metric))
-        .flat_map(|e| {
-            let subjects = scope.compared().into_iter();
-            subjects.map(move |s| (s, Some(e.point)))
-        });
-    let mut values =
-        subject_scopes.filter_map(|subject_scope| scope.quantity(subject_scope, metric));
-    values.clone().next().is_some() && values.all(|q| q.value == 0.0)
+/// Returns true if a loss was measured at some of the points and every reading of it is 0.
+fn never_happened(
+    scope: &Scope,
+    points: &[PointId],
+    metric: &Metric,
+    occurrences: &Occurrences,
+) -> bool {
+    let mut measured = scope.subject_scopes(&scope.compared(), points);
+    measured.retain(|subject_scope| scope.quantity(*subject_scope, metric).is_some());
+    let happened = |subject_scope| occurrences.find(subject_scope, metric).is_some();
+    !measured.is_empty() && !measured.into_iter().any(happened)
 }
 
 /// Returns the points of the table.
@@ -239,16 +241,22 @@ fn rows(entries: &[Entry]) -> Vec<String> {
     rows
 }
 
-/// Returns the columns in the order of the plan. A count that is 0 in all rows is omitted, except
-/// for the first count.
-fn table_columns<'s>(scope: &Scope<'s>, entries: &[Entry]) -> Vec<TableColumn<'s>> {
+/// Returns the columns in the order of the plan. A count that is always 0 in all rows is omitted,
+/// except for the first count.
+fn table_columns<'s>(
+    scope: &Scope<'s>,
+    entries: &[Entry],
+    occurrences: &Occurrences,
+) -> Vec<TableColumn<'s>> {
+    let points: Vec<PointId> = entries.iter().map(|e| e.point).collect();
     let columns = distinct(entries.iter().map(|e| (e.case, e.column.clone())));
     let column = |(case, name): (CaseId, String)| {
         let planned = &scope.plan.cases[case];
         let waits = planned.latencies && planned.cores == Cores::All;
         let waits = WAITS.iter().filter(|_| waits);
         let losses = losses(scope, case).into_iter().enumerate();
-        let losses = losses.filter(|(i, metric)| *i == 0 || !is_zero(scope, entries, metric));
+        let losses = losses
+            .filter(|(i, metric)| *i == 0 || !never_happened(scope, &points, metric, occurrences));
         let metrics = COST.iter().chain(waits);
         TableColumn {
             name,
@@ -261,10 +269,13 @@ fn table_columns<'s>(scope: &Scope<'s>, entries: &[Entry]) -> Vec<TableColumn<'s
 
 /// Returns a cell such as `17.1 ns / 41 % (35–48)`, or `None` if the subject does not run the
 /// point.
+///
+/// A loss that happened in only some blocks is shown with their number, even if its median is 0.
 fn figures(
     scope: &Scope,
     (subject, point): (SubjectId, PointId),
     metrics: &[&Metric],
+    occurrences: &Occurrences,
 ) -> Option<Cell> {
     let subject_scope = (subject, Some(point));
     if !scope.plan.takes_part(subject, point) {
@@ -286,6 +297,12 @@ fn figures(
             Some(interval) if is_loss && quantity.value != 0.0 && say::is_bounded(interval) => {
                 let range = say::interval_text(interval, &metric.unit, interval.level).range;
                 format!("{value} {}", range.replace(" to ", "–"))
+            }
+            _ if is_loss && quantity.value == 0.0 => {
+                match occurrences.find(subject_scope, metric) {
+                    Some(occurrence) => format!("{value} ({})", occurrence.text(metric)),
+                    None => value,
+                }
             }
             _ => value,
         }

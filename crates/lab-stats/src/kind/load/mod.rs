@@ -67,6 +67,10 @@ impl WorkKind for LoadSpec {
         true
     }
 
+    fn compared_metrics(&self, is_open: bool) -> &'static [Metric] {
+        TRAITS.compared(is_open)
+    }
+
     fn is_named_by_address(&self) -> bool {
         true
     }

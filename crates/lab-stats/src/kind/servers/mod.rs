@@ -56,6 +56,10 @@ impl WorkKind for Servers {
         true
     }
 
+    fn compared_metrics(&self, is_open: bool) -> &'static [Metric] {
+        TRAITS.compared(is_open)
+    }
+
     fn can_forecast(&self) -> bool {
         false
     }

@@ -62,18 +62,15 @@ pub(super) fn interrupted(run: &Run, plan: &Plan) -> Option<Warning> {
 /// `time` estimates the duration of a run with a number of replicates.
 pub(super) fn shortfall(
     run: &Run,
+    plan: &Plan,
     pair: &Pair,
     time: impl FnOnce(u32) -> Option<TimeBudget>,
 ) -> WarningFact {
     let needed = pair.ratio.needed;
-    let is_nested = run.replicate_count() < run.complete_blocks().count();
     WarningFact::TooFewBlocks {
         replicates: pair.ratio.values,
         needed,
-        unit: match is_nested {
-            true => Replicate::ProcessSet,
-            false => Replicate::Block,
-        },
+        unit: Replicate::new(run, plan),
         time: time(needed),
     }
 }
@@ -117,7 +114,7 @@ pub(super) fn tails(
     }))
 }
 
-/// Returns the warning that a run without comparisons has too few blocks for intervals of its
+/// Returns the warning that a run without comparisons has too few replicates for intervals of its
 /// values.
 pub(super) fn level_not_reached(
     run: &Run,
@@ -126,11 +123,12 @@ pub(super) fn level_not_reached(
     time: impl FnOnce(u32) -> Option<TimeBudget>,
 ) -> Option<WarningFact> {
     let needed = family::blocks_needed(plan.measure.alpha, 1)?;
-    let blocks = run.complete_blocks().count();
-    let few = nothing_compared && blocks > 0 && blocks < needed as usize;
+    let replicates = run.replicate_count();
+    let few = nothing_compared && replicates > 0 && replicates < needed as usize;
     few.then(|| WarningFact::LevelNotReached {
-        blocks,
+        replicates,
         needed,
+        unit: Replicate::new(run, plan),
         level: 1.0 - plan.measure.alpha,
         time: time(needed),
     })

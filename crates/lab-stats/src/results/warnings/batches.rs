@@ -43,14 +43,15 @@ pub(in crate::results) fn of_batches(evidence: &WarningBasis) -> Vec<Warning> {
 }
 
 fn few_blocks(run: &Run, plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
-    let states_time = kind_of(plan).states_time_for_blocks();
+    // More time gives a run more blocks, but no more builds.
+    let states_time = kind_of(plan).states_time_for_blocks() && plan.builds() == 1;
     let time = |blocks| match states_time {
         true => forecast::time_for(run, blocks),
         false => None,
     };
     let fact = match shortest_comparison(pairs.iter().copied()) {
         None => level_not_reached(run, plan, pairs.is_empty(), time)?,
-        Some(pair) => shortfall(run, pair, time),
+        Some(pair) => shortfall(run, plan, pair, time),
     };
     Some(Warning::new(fact))
 }

@@ -183,7 +183,7 @@ impl Loaded<'_> {
         let time = |_| None;
         Some(Warning::new(match shortest_comparison(pairs) {
             None => level_not_reached(self.run, self.plan, pairs.is_empty(), time)?,
-            Some(pair) => shortfall(self.run, pair, time),
+            Some(pair) => shortfall(self.run, self.plan, pair, time),
         }))
     }
 

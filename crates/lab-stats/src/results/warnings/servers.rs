@@ -44,7 +44,7 @@ impl Loaded<'_> {
 
     fn too_few_blocks(&self) -> Option<Warning> {
         let pair = shortest_comparison(self.evidence.pairs)?;
-        Some(Warning::new(shortfall(self.run, pair, |_| None)))
+        Some(Warning::new(shortfall(self.run, self.plan, pair, |_| None)))
     }
 
     /// Returns a warning if the peak throughput of a server is unknown.
