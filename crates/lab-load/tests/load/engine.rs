@@ -9,7 +9,7 @@ use crate::servers::{Server, respond, respond_and_close, sent_in_pieces};
 use lab_load::{Engine, Expect, JsonValue, LoadJob, Request, SliceRecord, Statuses};
 use lab_model::{ErrorKind, LoadCount, PointId, SubjectId};
 use std::io::{Read, Write};
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -139,6 +139,29 @@ fn an_announced_end_of_a_connection_loses_no_request() {
         assert!(record.served > 20);
         assert_eq!(record.errors, [0; 7], "{pipeline} {:?}", record.words);
     }
+}
+
+/// The requests behind a response that ends with its connection are sent again (RFC 9112, section
+/// 9.3.2).
+#[test]
+fn a_body_that_ends_with_its_connection_loses_no_pipelined_request() {
+    let server = Server::raw(|stream| {
+        let mut room = [0; 65_536];
+        if stream.read(&mut room).is_ok_and(|n| n > 0) {
+            respond(stream, b"HTTP/1.1 200 OK\r\n\r\nhello");
+            // Closing the connection before it has read all requests would reset it.
+            stream.shutdown(Shutdown::Write).unwrap();
+            while stream.read(&mut room).is_ok_and(|n| n > 0) {}
+        }
+    });
+    let job = LoadJob {
+        pipeline: 4,
+        expect: body(b"hello"),
+        ..job(server.address)
+    };
+    let record = load_much(job, 200);
+    assert!(record.served > 20);
+    assert_eq!(record.errors, [0; 7], "{:?}", record.words);
 }
 
 #[test]
