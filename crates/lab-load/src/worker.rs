@@ -137,12 +137,22 @@ impl Worker {
     }
 
     fn begin(&mut self, period: LoadPeriod) {
-        // Detects connections that the server has closed since the last load.
-        self.poll.wait(0);
-        self.take_events();
+        self.take_past_events();
         let all = 0..self.connections.len();
         self.idle = (0..self.job.pipeline).flat_map(|_| all.clone()).collect();
         self.tracker.begin(period);
+    }
+
+    /// Handles everything that has happened since the last load. Detects all connections that the
+    /// server has closed, so that no request is sent on them.
+    fn take_past_events(&mut self) {
+        loop {
+            self.poll.wait(0);
+            self.take_events();
+            if !self.poll.is_full() {
+                return;
+            }
+        }
     }
 
     fn wait(&mut self, until_ns: u64) {

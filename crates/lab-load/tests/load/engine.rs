@@ -10,6 +10,7 @@ use lab_load::{Engine, Expect, JsonValue, LoadJob, Request, SliceRecord, Statuse
 use lab_model::{ErrorKind, LoadCount, PointId, SubjectId};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -161,6 +162,39 @@ fn a_body_that_ends_with_its_connection_loses_no_pipelined_request() {
     };
     let record = load_much(job, 200);
     assert!(record.served > 20);
+    assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+}
+
+/// There are more connections than events that a generator's thread handles at once.
+#[test]
+fn connections_closed_between_loads_are_opened_again() {
+    const CONNECTIONS: usize = 300;
+    let (closes, opened, closed) =
+        <(Arc<AtomicBool>, Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
+    let (is_over, count) = (closes.clone(), closed.clone());
+    let server = Server::raw(move |stream| {
+        if opened.fetch_add(1, SeqCst) < CONNECTIONS {
+            while !is_over.load(SeqCst) {
+                sleep(Duration::from_millis(5));
+            }
+            stream.shutdown(Shutdown::Both).unwrap();
+            count.fetch_add(1, SeqCst);
+            return;
+        }
+        let mut room = [0; 4096];
+        while stream.read(&mut room).is_ok_and(|n| n > 0) && respond(stream, OK) {}
+    });
+    let job = LoadJob {
+        connections: CONNECTIONS,
+        ..job(server.address)
+    };
+    let mut engine = Engine::start(job).unwrap();
+    closes.store(true, SeqCst);
+    while closed.load(SeqCst) < CONNECTIONS {
+        sleep(Duration::from_millis(5));
+    }
+    let record = loading::load_again(&mut engine, 100);
+    assert!(record.served > 0);
     assert_eq!(record.errors, [0; 7], "{:?}", record.words);
 }
 
