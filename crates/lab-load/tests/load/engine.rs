@@ -6,12 +6,15 @@ use crate::loading::{
     self, assert_adds_up, assert_fails, body, closed_address, load, load_much, open_loop,
 };
 use crate::servers::{Server, respond, respond_and_close, sent_in_pieces};
-use lab_load::{Engine, Expect, JsonValue, LoadJob, Request, SliceRecord, Statuses};
+use lab_load::{
+    Engine, Expect, JsonValue, LoadJob, LoadUrl, Request, Requests, SliceRecord, Statuses,
+};
 use lab_model::{ErrorKind, LoadCount, PointId, SubjectId};
-use std::io::{Read, Write};
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -196,6 +199,53 @@ fn connections_closed_between_loads_are_opened_again() {
     let record = loading::load_again(&mut engine, 100);
     assert!(record.served > 0);
     assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+}
+
+/// Each block, and each thread, starts at another request of a mix, so that short loads send all of
+/// its requests. Servers that are loaded in the same block get the same requests.
+#[test]
+fn short_loads_send_all_requests_of_a_mix() {
+    const REQUESTS: usize = 64;
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let received = lines.clone();
+    let server = Server::raw(move |stream| {
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let mut head = String::new();
+        while reader.read_line(&mut head).is_ok_and(|n| n > 0) {
+            if head.ends_with("\r\n\r\n") {
+                let line = head.lines().next().unwrap().to_owned();
+                received.lock().unwrap().push(line);
+                respond(stream, OK);
+                head.clear();
+            }
+        }
+    });
+    let urls = (0..REQUESTS).map(|i| format!("http://{}/{i}", server.address));
+    let urls = urls.map(|url| Request::new(LoadUrl::parse(&url).unwrap()));
+    let job = LoadJob {
+        requests: Arc::new(Requests::new(&urls.collect::<Vec<_>>(), true, 1).unwrap()),
+        arrivals: open_loop(80.0),
+        connections: 1,
+        ..job(server.address)
+    };
+    // Eight requests are due in 100 ms.
+    let sent = |job: LoadJob| {
+        assert_eq!(load(job, 100).served, 8);
+        std::mem::take(&mut *lines.lock().unwrap())
+    };
+    let in_block = |block| sent(job.clone().of_block(block));
+    let first = in_block(0);
+    assert_eq!(first, in_block(0));
+    let all: HashSet<String> = (0..12).flat_map(in_block).collect();
+    assert!(all.len() > REQUESTS / 2, "{all:?}");
+    let by_threads: HashSet<String> = sent(LoadJob {
+        connections: 2,
+        threads: 2,
+        ..job.clone()
+    })
+    .into_iter()
+    .collect();
+    assert_eq!(by_threads.len(), 8);
 }
 
 #[test]
