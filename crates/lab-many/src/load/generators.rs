@@ -87,6 +87,7 @@ impl<'a> LoadAgents<'a> {
         let orders = (0..agents.len()).map(|agent| LoadOrder::Find {
             load: Box::new(start.load.clone()),
             requests: start.requests.clone(),
+            connections: plan.max_open_connections(agents.len()) as u64,
             // Different seeds prevent agents from sending the same requests at the same time.
             seed: plan.seed.wrapping_add(agent as u64),
         });
