@@ -174,11 +174,10 @@ impl Connection {
         Ok((used, end))
     }
 
-    /// Returns the response that the end of the connection completes, or `None` if it completes no
-    /// response.
+    /// Returns the response to the oldest request if the end of the connection completes it, or
+    /// `None` if it completes no response.
     pub fn end(&mut self) -> Result<Option<ResponseEnd>, Malformed> {
-        let ended = self.reader.end()?;
-        Ok(ended.filter(|_| self.pending.len() == 1))
+        self.reader.end()
     }
 
     /// Removes the oldest request, whose response is complete. Returns the request with the stored

@@ -42,7 +42,8 @@ pub struct LoadJob {
     /// The maximum time from sending a request to the end of its response, and from the end of a
     /// load to its last response.
     pub timeout: Duration,
-    /// The seed that determines the order of requests and the times of Poisson arrivals.
+    /// The seed that determines the first request in the order of requests, and the times of Poisson
+    /// arrivals.
     pub seed: u64,
 }
 
@@ -53,7 +54,7 @@ pub struct GeneratorLoad {
     pub connections: usize,
     /// The schedule of the requests.
     pub arrivals: Arrivals,
-    /// The seed that determines the times of random arrivals.
+    /// The seed that determines the first request and the times of random arrivals.
     pub seed: u64,
 }
 
@@ -63,7 +64,8 @@ impl GeneratorLoad {
         GeneratorLoad {
             connections: plan.connections(point),
             arrivals: load.arrivals.clone(),
-            // The arrivals differ between blocks, and are the same for all servers.
+            // The first request and the arrivals differ between blocks, and are the same for all
+            // servers.
             seed: plan.seed.wrapping_add(u64::from(block) << 32),
         }
     }
@@ -156,8 +158,8 @@ impl LoadJob {
         self.address.ip().is_loopback()
     }
 
-    /// Returns the job with the random arrival times of a block, which are the same for all
-    /// servers.
+    /// Returns the job with the first request and the random arrival times of a block, which are the
+    /// same for all servers.
     pub fn of_block(self, block: u32) -> LoadJob {
         let seed = self.seed.wrapping_add(u64::from(block) << 32);
         LoadJob { seed, ..self }

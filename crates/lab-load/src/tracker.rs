@@ -7,6 +7,8 @@ use crate::job::{LoadJob, LoadPeriod};
 use crate::queue::{Queue, Wait};
 use crate::record::{CompleteResponse, SliceRecord};
 use lab_model::{Arrivals, ErrorKind};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender};
@@ -27,6 +29,16 @@ const MAX_DOUBLINGS: u32 = 7;
 /// failures before the last failure.
 pub fn retry_after_ns(failures: u32) -> u64 {
     RETRY_NS << failures.min(MAX_DOUBLINGS)
+}
+
+/// Returns the position in the order of requests at which a thread starts.
+///
+/// It is random and depends on the job's seed, so that a load of many short visits sends all
+/// requests. The threads start at equal distances.
+fn first_position(job: &LoadJob, thread: usize) -> usize {
+    let period = job.requests.period();
+    let first = SmallRng::seed_from_u64(job.seed).random_range(0..period);
+    first + thread * period / job.threads
 }
 
 /// A thread's message about a slice, or about the opened connections.
@@ -90,6 +102,7 @@ impl RequestTracker {
         channels: Channels,
     ) -> RequestTracker {
         RequestTracker {
+            position: first_position(&job, thread),
             job,
             thread,
             record: SliceRecord::new(),
@@ -97,7 +110,6 @@ impl RequestTracker {
             channels,
             period: LoadPeriod::default(),
             queue: None,
-            position: thread,
             pending: 0,
             last_response_ns: 0,
             cut_ns: 0,

@@ -137,12 +137,22 @@ impl Worker {
     }
 
     fn begin(&mut self, period: LoadPeriod) {
-        // Detects connections that the server has closed since the last load.
-        self.poll.wait(0);
-        self.take_events();
+        self.take_past_events();
         let all = 0..self.connections.len();
         self.idle = (0..self.job.pipeline).flat_map(|_| all.clone()).collect();
         self.tracker.begin(period);
+    }
+
+    /// Handles everything that has happened since the last load. Detects all connections that the
+    /// server has closed, so that no request is sent on them.
+    fn take_past_events(&mut self) {
+        loop {
+            self.poll.wait(0);
+            self.take_events();
+            if !self.poll.is_full() {
+                return;
+            }
+        }
     }
 
     fn wait(&mut self, until_ns: u64) {
@@ -396,15 +406,43 @@ impl Worker {
     }
 }
 
-/// Displays an operating system error without its number.
+/// Displays an operating system error without its number. If a limit of this machine caused the
+/// error, names the limit, so that it is not blamed on the server.
 pub struct ErrorText(pub io::Error);
 
 impl Display for ErrorText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.kind() {
-            io::ErrorKind::AddrNotAvailable => f.write_str("no local port is free"),
-            _ if self.0.raw_os_error().is_some() => write!(f, "{}", self.0.kind()),
-            _ => write!(f, "{}", self.0),
+        match self.0.raw_os_error() {
+            Some(libc::EADDRNOTAVAIL) => f.write_str("no local port is free"),
+            Some(libc::EMFILE) => f.write_str(
+                "the generator reached its limit on open files; raise it with `ulimit -n`",
+            ),
+            Some(libc::ENFILE) => f.write_str(
+                "this machine reached its limit on open files; raise it with `sysctl fs.file-max`",
+            ),
+            Some(_) => write!(f, "{}", self.0.kind()),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_exhausted_limit() {
+        for (error, words) in [
+            (libc::EADDRNOTAVAIL, "no local port is free"),
+            (
+                libc::EMFILE,
+                "limit on open files; raise it with `ulimit -n`",
+            ),
+            (libc::ENFILE, "this machine reached its limit on open files"),
+            (libc::ECONNREFUSED, "connection refused"),
+        ] {
+            let text = ErrorText(io::Error::from_raw_os_error(error)).to_string();
+            assert!(text.contains(words), "{text}");
         }
     }
 }

@@ -31,17 +31,13 @@ fn main() -> io::Result<()> {
     };
     io::stdout().write_all(wire::MAGIC)?;
     say(&ToCoordinator::Hello(hello), &[])?;
-    thread::spawn(|| {
-        loop {
-            thread::sleep(Duration::from_secs(1));
-            // The other thread notices when the coordinator has exited.
-            let _ = say(&ToCoordinator::Beat, &[]);
-        }
-    });
     let mut input = BufReader::new(io::stdin());
     while let Some((message, _)) = wire::read(&mut input)? {
         match message {
-            ToAgent::Welcome { .. } | ToAgent::Beat | ToAgent::Stop { .. } => {}
+            ToAgent::Welcome { .. } => {
+                thread::spawn(beat);
+            }
+            ToAgent::Beat | ToAgent::Stop { .. } => {}
             ToAgent::Clock { number } => {
                 let now = ClockReading::now();
                 let reply = ToCoordinator::Clock {
@@ -59,6 +55,15 @@ fn main() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Sends heartbeats. Like a real agent, this one is silent until it is welcomed.
+fn beat() {
+    loop {
+        thread::sleep(Duration::from_secs(1));
+        // The other thread notices when the coordinator has exited.
+        let _ = say(&ToCoordinator::Beat, &[]);
+    }
 }
 
 fn say(message: &ToCoordinator, body: &[u8]) -> io::Result<()> {

@@ -70,7 +70,8 @@ struct LinkState {
     agent: AgentId,
     events: Sender<(AgentId, AgentEvent)>,
     began: Instant,
-    /// The time of the agent's last message, in ns since `began`.
+    /// The time of the agent's last message, or of the welcome if that is later, in ns since
+    /// `began`.
     last_message_ns: AtomicU64,
     /// The time at which each pending clock request was sent, by the number of the request.
     questions: Mutex<HashMap<u64, ClockReading>>,
@@ -163,13 +164,17 @@ impl AgentLink {
     }
 
     /// Welcomes the agent, and starts to report its events.
+    ///
+    /// An agent sends nothing between its introduction and the welcome, which waits for the slowest
+    /// agent. That time does not count as silence.
     pub fn accept(&self, welcome: ToAgent) {
+        self.shared.note_message();
         self.send(welcome, Arc::default());
         self.shared.lines().is_reported = true;
         let _ = self.accepted.send(());
     }
 
-    /// Returns the time since the last message, in ns.
+    /// Returns the time since the welcome or the agent's last message, whichever is later, in ns.
     pub fn silent_ns(&self) -> u64 {
         let last_message_ns = self.shared.last_message_ns.load(SeqCst);
         self.shared.now_ns().saturating_sub(last_message_ns)
@@ -259,6 +264,11 @@ impl LinkState {
         self.began.elapsed().as_nanos() as u64
     }
 
+    /// Starts to measure the agent's silence anew.
+    fn note_message(&self) {
+        self.last_message_ns.store(self.now_ns(), SeqCst);
+    }
+
     fn lines(&self) -> std::sync::MutexGuard<'_, ErrorLines> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -316,7 +326,7 @@ impl LinkState {
                 Err(e) => break format!("cannot read the agent's messages: {e}"),
             };
             let received = ClockReading::now();
-            self.last_message_ns.store(self.now_ns(), SeqCst);
+            self.note_message();
             let can_go_on = match message {
                 None => break String::new(),
                 Some((ToCoordinator::Hello(introduction), _)) => {
@@ -377,4 +387,55 @@ impl LinkState {
 fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().stack_size(STACK);
     thread.spawn(work).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::ResourceLimits;
+    use std::process::Command;
+
+    /// Starts a process that sends an agent's introduction and then nothing, like an agent that
+    /// waits for its welcome.
+    fn start_waiting_agent(folder: &std::path::Path) -> AgentLink {
+        let hello = Hello {
+            version: String::new(),
+            sha256: None,
+            pid: 1,
+            machine: String::new(),
+            machine_id: None,
+        };
+        let mut bytes = wire::MAGIC.to_vec();
+        wire::write(&mut bytes, &ToCoordinator::Hello(hello), &[]).unwrap();
+        let file = folder.join("hello");
+        std::fs::write(&file, bytes).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "cat \"$1\" && exec sleep 600", "sh"]);
+        command.arg(&file);
+        let attempt = Attempt {
+            command,
+            sends: None,
+            sha256: None,
+        };
+        let mut link = AgentLink::start(AgentId(0), attempt, channel().0).unwrap();
+        while link.hello().is_none() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        link
+    }
+
+    /// The other agents may take minutes to start.
+    #[test]
+    fn an_agent_is_not_silent_while_it_waits_for_its_welcome() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = start_waiting_agent(folder.path());
+        thread::sleep(Duration::from_millis(200));
+        let welcomed = Instant::now();
+        link.accept(ToAgent::Welcome {
+            limits: ResourceLimits::current(),
+            silence_ns: 0,
+        });
+        let silent_ns = link.silent_ns();
+        assert!(u128::from(silent_ns) <= welcomed.elapsed().as_nanos());
+    }
 }

@@ -35,6 +35,24 @@ impl Plan {
             .unwrap_or(1)
     }
 
+    /// Returns the maximum number of connections that one of `generators` generators has open at the
+    /// same time.
+    ///
+    /// Subjects take turns at a point. Connections that are reused stay open during the turns of the
+    /// other subjects.
+    pub fn max_open_connections(&self, generators: usize) -> usize {
+        let points = self.points.ids();
+        let open = points.map(|point| {
+            let subjects = if self.keeps_alive(point) {
+                self.subjects.len()
+            } else {
+                1
+            };
+            self.connections(point).div_ceil(generators) * subjects
+        });
+        open.max().unwrap_or(1)
+    }
+
     /// Returns true if a connection serves more than one request at a point.
     pub fn keeps_alive(&self, point: PointId) -> bool {
         self.points[point].load.is_some_and(|load| load.keep_alive)
@@ -119,5 +137,34 @@ impl Plan {
                 .collect::<Vec<_>>()
         };
         distinct(self.points.iter().flat_map(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Point, Subject};
+
+    #[test]
+    fn reused_connections_stay_open_during_the_turns_of_other_subjects() {
+        let most = |points: &[(u32, bool)], generators| {
+            let point = |&(connections, keep_alive): &(u32, bool)| Point {
+                load: Some(PointLoad {
+                    connections,
+                    keep_alive,
+                    traffic: Traffic::Closed,
+                }),
+                ..Point::default()
+            };
+            let plan = Plan {
+                subjects: vec![Subject::default(); 3].into(),
+                points: points.iter().map(point).collect(),
+                ..Plan::default()
+            };
+            plan.max_open_connections(generators)
+        };
+        assert_eq!(most(&[(7, true), (2, true)], 1), 21);
+        assert_eq!(most(&[(7, true)], 2), 12);
+        assert_eq!(most(&[(7, false), (2, true)], 1), 7);
     }
 }

@@ -287,6 +287,17 @@ impl Project {
             .expect("benchlab starts")
     }
 
+    /// Runs benchlab with a limit on open files, which also applies to its agents.
+    pub fn call_with_files(&self, limit: u32, args: &[&str]) -> Outcome {
+        let unlimited = self.command(args);
+        let mut limited = Command::new("prlimit");
+        limited.arg(format!("--nofile={limit}:{limit}"));
+        limited
+            .arg(unlimited.get_program())
+            .args(unlimited.get_args());
+        outcome(limited.output().expect("util-linux is installed"))
+    }
+
     /// Returns the path of the only run file.
     pub fn file(&self) -> PathBuf {
         let files = self.files();

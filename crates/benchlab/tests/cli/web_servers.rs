@@ -129,6 +129,16 @@ fn project_with(cases: &str, variants: &[&str]) -> Project {
     project
 }
 
+/// Up to eight connections to each of two servers stay open at the same time.
+#[test]
+fn connections_beyond_the_limit_on_open_files_are_reported_before_the_run() {
+    let words = [&blocks_of("1", "1")[..], &["--cases", "json"]].concat();
+    project(&["honest", "other"])
+        .call_with_files(75, &words)
+        .expect(1)
+        .says(&["16 connections need as many open files", "ulimit -n 80"]);
+}
+
 fn measure(project: &Project, more: &[&str]) -> Run {
     project.run_blocks("1", "1", more).expect(0);
     project.load()

@@ -27,6 +27,9 @@ pub enum BenchError {
     /// The target's templates could not be created.
     #[error("cannot create the target: {0}")]
     Target(#[from] rusqlite::Error),
+    /// The generators cannot generate the load.
+    #[error(transparent)]
+    Load(#[from] lab_load::LoadError),
     /// A fixture of the experiment failed before the first measurement.
     #[error("{0}")]
     Fixture(String),

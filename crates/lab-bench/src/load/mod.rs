@@ -223,11 +223,7 @@ impl<'a> LoadWorkload<'a> {
         outcome?;
         loaded?;
         self.connected.insert(subject, generator);
-        if interrupt::requested() {
-            Err(Fault::Interrupted.into())
-        } else {
-            Ok(())
-        }
+        Ok(())
     }
 
     fn record(&mut self, block: &mut BlockContext, slice: Slice) -> Result<(), StoreError> {
@@ -317,6 +313,11 @@ impl Workload for LoadWorkload<'_> {
             self.record(block, slice)?;
         } else {
             self.visit(block, turn)?;
+        }
+        // The last slice was cut off, and its requests in flight are errors. A resumed load measures
+        // the block again.
+        if interrupt::requested() && self.can_resume() {
+            return Err(Fault::Interrupted.into());
         }
         Ok(TurnResult {
             record: None,

@@ -20,7 +20,7 @@ use crate::host::sys;
 use crate::subject::fault::{Fault, SubjectResult};
 use crate::subject::protocol::Reply;
 pub(crate) use files::ServedFiles;
-use lab_load::Engine;
+use lab_load::{Engine, allow_files};
 use lab_model::{
     BlockState, CaseId, Metric, Pilot, Plan, PointId, Reading, Run, Serving, Setting, SubjectId,
 };
@@ -71,6 +71,10 @@ pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
 impl<'a> ServerWorkload<'a> {
     /// Creates the workload of a plan for a new or resumed run. `peaks` are the peaks known so far. `folder` is the
     /// project's directory.
+    ///
+    /// # Errors
+    /// Returns an error if this process may not open as many connections as the load has, or if the
+    /// files to serve cannot be created.
     pub fn new(
         plan: &'a Plan,
         serving: &'a Serving,
@@ -78,6 +82,7 @@ impl<'a> ServerWorkload<'a> {
         (run, peaks): (&Run, Peaks),
         scratch: Scratch,
     ) -> Result<ServerWorkload<'a>, BenchError> {
+        allow_files(plan.max_open_connections(1) as u64)?;
         let cores = usable_cores()?;
         let directory = scratch.folder().join("files");
         let files = ServedFiles::make(directory, &serving.files, plan.seed)

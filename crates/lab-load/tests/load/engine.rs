@@ -6,11 +6,15 @@ use crate::loading::{
     self, assert_adds_up, assert_fails, body, closed_address, load, load_much, open_loop,
 };
 use crate::servers::{Server, respond, respond_and_close, sent_in_pieces};
-use lab_load::{Engine, Expect, JsonValue, LoadJob, Request, SliceRecord, Statuses};
+use lab_load::{
+    Engine, Expect, JsonValue, LoadJob, LoadUrl, Request, Requests, SliceRecord, Statuses,
+};
 use lab_model::{ErrorKind, LoadCount, PointId, SubjectId};
-use std::io::{Read, Write};
-use std::net::SocketAddr;
-use std::sync::{Arc, OnceLock};
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -139,6 +143,109 @@ fn an_announced_end_of_a_connection_loses_no_request() {
         assert!(record.served > 20);
         assert_eq!(record.errors, [0; 7], "{pipeline} {:?}", record.words);
     }
+}
+
+/// The requests behind a response that ends with its connection are sent again (RFC 9112, section
+/// 9.3.2).
+#[test]
+fn a_body_that_ends_with_its_connection_loses_no_pipelined_request() {
+    let server = Server::raw(|stream| {
+        let mut room = [0; 65_536];
+        if stream.read(&mut room).is_ok_and(|n| n > 0) {
+            respond(stream, b"HTTP/1.1 200 OK\r\n\r\nhello");
+            // Closing the connection before it has read all requests would reset it.
+            stream.shutdown(Shutdown::Write).unwrap();
+            while stream.read(&mut room).is_ok_and(|n| n > 0) {}
+        }
+    });
+    let job = LoadJob {
+        pipeline: 4,
+        expect: body(b"hello"),
+        ..job(server.address)
+    };
+    let record = load_much(job, 200);
+    assert!(record.served > 20);
+    assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+}
+
+/// There are more connections than events that a generator's thread handles at once.
+#[test]
+fn connections_closed_between_loads_are_opened_again() {
+    const CONNECTIONS: usize = 300;
+    let (closes, opened, closed) =
+        <(Arc<AtomicBool>, Arc<AtomicUsize>, Arc<AtomicUsize>)>::default();
+    let (is_over, count) = (closes.clone(), closed.clone());
+    let server = Server::raw(move |stream| {
+        if opened.fetch_add(1, SeqCst) < CONNECTIONS {
+            while !is_over.load(SeqCst) {
+                sleep(Duration::from_millis(5));
+            }
+            stream.shutdown(Shutdown::Both).unwrap();
+            count.fetch_add(1, SeqCst);
+            return;
+        }
+        let mut room = [0; 4096];
+        while stream.read(&mut room).is_ok_and(|n| n > 0) && respond(stream, OK) {}
+    });
+    let job = LoadJob {
+        connections: CONNECTIONS,
+        ..job(server.address)
+    };
+    let mut engine = Engine::start(job).unwrap();
+    closes.store(true, SeqCst);
+    while closed.load(SeqCst) < CONNECTIONS {
+        sleep(Duration::from_millis(5));
+    }
+    let record = loading::load_again(&mut engine, 100);
+    assert!(record.served > 0);
+    assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+}
+
+/// Each block, and each thread, starts at another request of a mix, so that short loads send all of
+/// its requests. Servers that are loaded in the same block get the same requests.
+#[test]
+fn short_loads_send_all_requests_of_a_mix() {
+    const REQUESTS: usize = 64;
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let received = lines.clone();
+    let server = Server::raw(move |stream| {
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let mut head = String::new();
+        while reader.read_line(&mut head).is_ok_and(|n| n > 0) {
+            if head.ends_with("\r\n\r\n") {
+                let line = head.lines().next().unwrap().to_owned();
+                received.lock().unwrap().push(line);
+                respond(stream, OK);
+                head.clear();
+            }
+        }
+    });
+    let urls = (0..REQUESTS).map(|i| format!("http://{}/{i}", server.address));
+    let urls = urls.map(|url| Request::new(LoadUrl::parse(&url).unwrap()));
+    let job = LoadJob {
+        requests: Arc::new(Requests::new(&urls.collect::<Vec<_>>(), true, 1).unwrap()),
+        arrivals: open_loop(80.0),
+        connections: 1,
+        ..job(server.address)
+    };
+    // Eight requests are due in 100 ms.
+    let sent = |job: LoadJob| {
+        assert_eq!(load(job, 100).served, 8);
+        std::mem::take(&mut *lines.lock().unwrap())
+    };
+    let in_block = |block| sent(job.clone().of_block(block));
+    let first = in_block(0);
+    assert_eq!(first, in_block(0));
+    let all: HashSet<String> = (0..12).flat_map(in_block).collect();
+    assert!(all.len() > REQUESTS / 2, "{all:?}");
+    let by_threads: HashSet<String> = sent(LoadJob {
+        connections: 2,
+        threads: 2,
+        ..job.clone()
+    })
+    .into_iter()
+    .collect();
+    assert_eq!(by_threads.len(), 8);
 }
 
 #[test]

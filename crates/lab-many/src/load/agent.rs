@@ -6,7 +6,7 @@ use super::{LoadOrder, LoadReport, bytes};
 use crate::agent::{Coordinator, begin_work, is_stopped};
 use crate::clock::ClockReading;
 use lab_bench::{LoadedServers, first_errors};
-use lab_load::{Engine, SliceRecord};
+use lab_load::{Engine, SliceRecord, allow_files};
 use lab_model::{ErrorKind, Host, PointId, SubjectId};
 use std::collections::HashMap;
 use std::thread;
@@ -51,8 +51,10 @@ impl LoadAgent {
             LoadOrder::Find {
                 load,
                 requests,
+                connections,
                 seed,
             } => {
+                allow_files(connections).map_err(|e| e.to_string())?;
                 let servers = LoadedServers::find(&load, &requests, seed);
                 let servers = self.servers.insert(servers.map_err(|e| e.to_string())?);
                 let responses = servers.ids().map(|server| servers.ask(server));

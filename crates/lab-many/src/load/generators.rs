@@ -87,6 +87,7 @@ impl<'a> LoadAgents<'a> {
         let orders = (0..agents.len()).map(|agent| LoadOrder::Find {
             load: Box::new(start.load.clone()),
             requests: start.requests.clone(),
+            connections: plan.max_open_connections(agents.len()) as u64,
             // Different seeds prevent agents from sending the same requests at the same time.
             seed: plan.seed.wrapping_add(agent as u64),
         });
@@ -153,27 +154,20 @@ impl Generators for LoadAgents<'_> {
         point: PointId,
         block: u32,
     ) -> Result<Box<dyn Generator>, LoadFault> {
-        let mut shared = lock(&self.shared);
-        let count = shared.agents.len();
+        let count = lock(&self.shared).agents.len();
         let share = GeneratorLoad::all(self.plan, self.load, point, block);
         let loads: IdVec<AgentId, GeneratorLoad> =
             (0..count).map(|agent| share.divide(agent, count)).collect();
-        for agent in shared.agents.present() {
-            let share = loads[agent].clone();
-            let order = LoadOrder::Open {
-                server: subject,
-                share,
-            };
-            shared.agents.give(agent, &AgentWork::Load(order));
-        }
-        let opened = shared.collect_reports();
-        opened.map_err(|e| shared.fault(e.to_string()))?;
-        Ok(Box::new(AgentsGenerator {
+        let arrivals = loads.iter().map(|share| share.arrivals.clone());
+        let generator = AgentsGenerator {
             shared: self.shared.clone(),
             server: subject,
             total_arrivals: share.arrivals,
-            loads: loads.into_iter().map(|share| share.arrivals).collect(),
-        }))
+            loads: arrivals.collect(),
+        };
+        // If an agent cannot open its connections, dropping the generator closes the others.
+        generator.open(&loads)?;
+        Ok(Box::new(generator))
     }
 }
 
@@ -236,6 +230,20 @@ impl Generator for AgentsGenerator {
 }
 
 impl AgentsGenerator {
+    /// Makes all agents open their connections.
+    fn open(&self, loads: &IdVec<AgentId, GeneratorLoad>) -> Result<(), LoadFault> {
+        let mut shared = lock(&self.shared);
+        for agent in shared.agents.present() {
+            let order = LoadOrder::Open {
+                server: self.server,
+                share: loads[agent].clone(),
+            };
+            shared.agents.give(agent, &AgentWork::Load(order));
+        }
+        let opened = shared.collect_reports();
+        opened.map_err(|e| shared.fault(e.to_string())).map(drop)
+    }
+
     /// Tells all agents to start the load at the same time. Returns the load's number.
     fn begin(&self, shared: &mut LoadState, length_ns: u64, slice_ns: u64) -> u64 {
         let clocks = shared.agents.compare_clocks();
@@ -294,16 +302,17 @@ impl Drop for AgentsGenerator {
 }
 
 impl LoadState {
-    /// Waits until each connected agent has sent a report.
+    /// Waits until each connected agent has sent a report or has failed.
     ///
     /// # Errors
     /// Returns an error if an agent failed, if an agent was lost before the first load, or if an
-    /// agent was lost at any time with `--strict`.
+    /// agent was lost at any time with `--strict`. If an agent failed, the other agents' reports are
+    /// received before this function returns, because the next reports answer another order.
     fn collect_reports(&mut self) -> Result<Vec<(AgentId, LoadReport)>, StartError> {
         let rejection =
             |agent: &str, reason: &str| StartError::Refused(format!("{agent}: {reason}"));
         let mut pending = self.agents.present();
-        let mut reports = Vec::new();
+        let (mut reports, mut failure) = (Vec::new(), None);
         while !pending.is_empty() {
             if interrupt::requested() {
                 return Err(StartError::Stopped);
@@ -314,11 +323,16 @@ impl LoadState {
             let name = self.agents.name(agent).to_owned();
             match event {
                 AgentEvent::Work(head, _) => {
-                    let report = serde_json::from_value(head);
-                    reports.push((agent, report.map_err(|_| self.unexpected_report(agent))?));
+                    match serde_json::from_value(head) {
+                        Ok(report) => reports.push((agent, report)),
+                        Err(_) => failure = failure.or(Some(self.unexpected_report(agent))),
+                    }
                     pending.retain(|&a| a != agent);
                 }
-                AgentEvent::Failed(reason) => return Err(rejection(&name, &reason)),
+                AgentEvent::Failed(reason) => {
+                    failure = failure.or(Some(rejection(&name, &reason)));
+                    pending.retain(|&a| a != agent);
+                }
                 AgentEvent::Lost(reason) if self.loads == 0 || self.strict => {
                     return Err(rejection(&name, &format!("the agent was lost: {reason}")));
                 }
@@ -331,7 +345,7 @@ impl LoadState {
             }
         }
         reports.sort_by_key(|(agent, _)| *agent);
-        Ok(reports)
+        failure.map_or(Ok(reports), Err)
     }
 
     /// Returns the fault that ends the load: the loss of agents or, if no agent was lost, a failure

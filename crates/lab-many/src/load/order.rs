@@ -14,6 +14,8 @@ pub enum LoadOrder {
         load: Box<LoadSpec>,
         /// The requests to each of the plan's subjects, including secrets.
         requests: Vec<Vec<Request>>,
+        /// The maximum number of connections that the agent will have open at the same time.
+        connections: u64,
         /// The seed that determines the order of the requests.
         seed: u64,
     },

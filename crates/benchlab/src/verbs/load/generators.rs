@@ -7,7 +7,7 @@ use super::session::LoadSession;
 use crate::exit::Exit;
 use crate::measuring;
 use lab_bench::{Generators, LoadedServers, LocalGenerators, ServerWatch, Watch, Watches};
-use lab_load::{Origin, Ports, load_without_files};
+use lab_load::{Origin, Ports, allow_files, load_without_files};
 use lab_many::agent::machine_id;
 use lab_many::load::{LoadAgents, LoadStart};
 use lab_many::usage::{RemoteWatch, UsageOrder};
@@ -25,12 +25,13 @@ impl<'a> LoadGenerators<'a> {
     /// Starts the generators, and sends one request to each server.
     ///
     /// # Errors
-    /// Returns an error if an agent cannot be started, if loading a server is not allowed, or if a server does not
-    /// respond.
+    /// Returns an error if an agent cannot be started, if loading a server is not allowed, if a
+    /// generator may not open as many connections as the load has, or if a server does not respond.
     pub fn start(session: &'a LoadSession) -> Result<LoadGenerators<'a>, Exit> {
         let (plan, load) = (&session.plan, session.load());
         let Some(launcher) = session.agents()? else {
             let servers = LoadedServers::find(load, &session.requests, plan.seed)?;
+            allow_files(plan.max_open_connections(1) as u64).map_err(Exit::failed)?;
             report_port_shortage(plan, servers.are_here());
             check::check(plan, &servers)?;
             return Ok(LoadGenerators::Local(LocalGenerators {

@@ -4,7 +4,7 @@
 use super::{Behavior, TestDirectory, Web, sums};
 use crate::progress::{at_terminal, screen};
 use crate::project::{outcome, send_signal, wait_until};
-use lab_model::{Ending, ErrorKind, Run};
+use lab_model::{Block, BlockState, Ending, ErrorKind, Run};
 use nix::sys::signal::Signal;
 use std::io::Write;
 use std::process::Child;
@@ -52,6 +52,9 @@ fn ctrl_c_ends_a_load_with_a_report() {
     let run = directory.0.load();
     // The run has not ended: it can be resumed.
     assert_eq!(run.ending, None);
+    // The slice that was cut off does not count, because it will be measured again.
+    assert_eq!(run.blocks.last().unwrap().state, BlockState::Incomplete);
+    assert!(has_no_errors(&run));
     let (served, errors) = sums(&run);
     // These requests were in flight when the load was stopped.
     let unfinished: u64 = errors.iter().map(|(_, n)| n).sum();
@@ -90,6 +93,10 @@ fn a_stopped_load_is_resumed_to_its_full_length() {
     assert_eq!(run.ending, Some(Ending::Blocks));
     assert_eq!(run.complete_blocks().count(), blocks as usize);
     assert!(blocks_before < blocks as usize);
+    // No slice is shorter than planned, and no request was lost when the load was stopped.
+    let slices = || run.complete_blocks().flat_map(|block| &block.slices);
+    assert!(slices().all(|slice| slice.wall_ns == 1_000_000_000));
+    assert!(has_no_errors(&run));
     directory
         .0
         .call(&["resume", file])
@@ -246,6 +253,25 @@ fn a_resumed_load_reads_its_files_again() {
             .all(|sent| sent.contains("Authorization: Basic bWU6aHVudGVyMg==\r\n")),
         "{received:?}"
     );
+}
+
+/// A load that cannot be resumed keeps the part of its last slice before the stop.
+#[test]
+fn ctrl_c_ends_a_load_whose_rate_changes() {
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let lab = start_load(&directory, &[&web.url("/"), "--stages=10:90:60s"]);
+    send_signal(lab.id() as i32, Signal::SIGINT);
+    let outcome = outcome(lab.wait_with_output().unwrap());
+    outcome.expect(130).shows(&["Response time"]);
+    let run = directory.0.load();
+    assert_eq!(run.ending, Some(Ending::Interrupted));
+    let counts = |b: &Block| b.state == BlockState::Complete || b.slices.is_empty();
+    assert!(run.blocks.iter().all(counts));
+    let (served, errors) = sums(&run);
+    let failed: u64 = errors.iter().map(|(_, n)| n).sum();
+    // The last requests may have been due, but not sent.
+    let sent = web.requests() as u64 - 1;
+    assert!((served..=served + failed).contains(&sent));
 }
 
 #[test]

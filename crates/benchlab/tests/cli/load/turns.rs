@@ -109,6 +109,26 @@ fn a_server_that_dies_does_not_count_as_fast() {
     assert!(outcome.stdout.contains("connect"), "{}", outcome.stdout);
 }
 
+/// The connections to a server stay open during the turns of the other server.
+#[test]
+fn connections_beyond_the_limit_on_open_files_are_reported_before_the_load() {
+    let (directory, web, other) = (
+        TestDirectory::new(),
+        Web::new(Behavior::Honest),
+        Web::new(Behavior::Honest),
+    );
+    let urls = ["load", &web.url("/"), &other.url("/"), "--for=1s"];
+    for options in [&["-c=100"][..], &["-c=200", "--on", "local:2"]] {
+        directory
+            .0
+            .call_with_files(200, &[&urls[..], options].concat())
+            .expect(1)
+            .says(&["200 connections need as many open files", "ulimit -n 264"]);
+    }
+    assert_eq!((web.requests(), other.requests()), (0, 0));
+    assert!(directory.0.files().is_empty());
+}
+
 #[test]
 fn address_families_take_turns() {
     let v4 = Web::new(Behavior::Honest);

@@ -6,6 +6,7 @@ use crate::load::web::{Behavior, Web};
 use crate::project::{outcome, send_signal, wait_until};
 use lab_model::{AgentId, Ending, Run};
 use nix::sys::signal::Signal;
+use std::process::Command;
 
 /// A load during which an agent is lost only after 20 s, because an agent may be silent for seconds
 /// on a busy machine.
@@ -183,6 +184,41 @@ fn a_load_without_any_agent_left_has_failed() {
         "local 2, resumed (excluded)",
         "As requested, local 2 is excluded",
     ]);
+}
+
+/// All agents fail at a point. None of their messages is taken for a result at the other point.
+#[test]
+fn only_the_point_at_which_agents_fail_is_excluded() {
+    let (directory, web) = (TestDirectory::new(), Web::new(Behavior::Honest));
+    let url = web.url("/");
+    let words = [
+        "load", &url, "--for", "12s", "--redo", "0", "--on", "local:2",
+    ];
+    let patient = ["--timeout", "60s", "--lost-after", "60s"];
+    let sweep = ["--sweep", "connections=2,100"];
+    let lab = directory.0.start(&[&words[..], &sweep, &patient].concat());
+    wait_until("a block", || directory.0.has_blocks(1));
+    for agent in children(lab.id()) {
+        let pid = format!("--pid={agent}");
+        let limited = Command::new("prlimit")
+            .args([&pid, "--nofile=100:100"])
+            .status();
+        assert!(limited.unwrap().success());
+    }
+    outcome(lab.wait_with_output().unwrap()).expect(0);
+    let run = directory.0.load();
+    let failures = run.failures.iter().map(|f| (f.point, &*f.message));
+    let [(Some(point), message)] = failures.collect::<Vec<_>>()[..] else {
+        panic!("{:?}", run.failures);
+    };
+    assert_eq!(run.plan().unwrap().connections(point), 100);
+    assert!(
+        message.contains("50 connections need as many open files"),
+        "{message}"
+    );
+    let last = run.complete_blocks().last().unwrap();
+    assert!(last.slices.iter().any(|slice| slice.served > 0));
+    assert_eq!(run.ending, Some(Ending::Blocks));
 }
 
 #[test]
