@@ -317,7 +317,7 @@ pub struct Measuring {
                         benchlab compare --rev main --rev . --setup 'cargo build --release' \\\n      -- target/release/prog x\n  \
                         benchlab compare --rev v1.4..HEAD --setup make -- ./prog x\n  \
                         benchlab compare --fail-if 'time>+5%' --export page.html 'old/prog' 'new/prog'\n  \
-\nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes with --gate or --fail-if: 3 a command is slower or a condition holds, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
+\nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes: 1 a command failed; with --gate or --fail-if: 3 a command is slower or a condition holds, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
 )]
 pub struct CompareArgs {
     /// The commands, as you would type them into a shell; the first command is the baseline. Or the

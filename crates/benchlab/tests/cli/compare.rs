@@ -594,6 +594,16 @@ fn a_gate_turns_verdicts_into_exit_codes() {
     );
     assert_eq!(gate(&["sleep 0.001", "--blocks", "2"]), Some(4));
     assert_eq!(gate(&["true", "false", "--blocks", "2"]), Some(1));
+    // A failed command determines the exit code, unless a gate failed.
+    let unclear = ["sleep 0.001", "sleep 0.02", "false", "--blocks", "1"];
+    for effect in ["pass", "warn", "fail"] {
+        let code = gate(&[&unclear[..], &["--inconclusive", effect]].concat());
+        assert_eq!(code, Some(1), "--inconclusive {effect}");
+    }
+    assert_eq!(
+        gate(&["sleep 0.001", "sleep 0.5", "false", "--blocks", "6"]),
+        Some(3)
+    );
 }
 
 #[test]

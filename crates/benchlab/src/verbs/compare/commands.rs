@@ -131,7 +131,7 @@ fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
 /// Measures the remaining blocks of a run of commands, reports the result, and returns the report.
 ///
 /// # Errors
-/// Returns an error, after the report, if nothing was left to compare.
+/// Returns an error, after the report, if a command failed and no gate failed.
 pub fn run_plan(
     plan: &Plan,
     writer: RunWriter,
@@ -146,8 +146,8 @@ pub fn run_plan(
 /// Reports the result of a run that has ended, and returns the report.
 ///
 /// # Errors
-/// Returns an error, after the report, if nothing was left to compare, or if a command failed and
-/// no gate failed.
+/// Returns an error, after the report, if a command failed or nothing was left to compare. If a
+/// gate failed too, there is no error, because the exit code is that of the gate.
 fn report_result(
     plan: &Plan,
     path: &Path,
@@ -159,12 +159,13 @@ fn report_result(
         let document = lab_kinds::document(report);
         report::export(&document, exports)?;
         report::show_unless_quiet(&document, path, is_quiet)?;
+        if document.gate_effect() == GateEffect::Fail {
+            return Ok(document);
+        }
         measuring::exit_code(ending)?;
         match failed_commands(report.run, plan) {
-            Some(names) if document.gate_effect() == GateEffect::Pass => {
-                Err(Exit::failed(format!("{names} failed: see the report")))
-            }
-            _ => Ok(document),
+            Some(names) => Err(Exit::failed(format!("{names} failed: see the report"))),
+            None => Ok(document),
         }
     })
 }
