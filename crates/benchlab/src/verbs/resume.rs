@@ -84,6 +84,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         )));
     }
     if let Work::Commands(_) = plan.work {
+        compare::check_instructions(&plan)?;
         same_commands(&plan, args)?;
         let document = compare::run_plan(&plan, open_writer()?, &[], false)?;
         return Ok(gate::exit_code(&document));

@@ -749,7 +749,7 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
     assert_eq!(before.ending, None);
     let samples_before: usize = before.blocks.iter().map(|b| b.samples.len()).sum();
     fs::remove_file(directory.0.join("stop")).unwrap();
-    resume(&directory).expect(0);
+    resume(&directory, &[]).expect(0);
     let after = directory.0.load();
     assert_eq!(after.complete_blocks().count(), 40);
     let incomplete = after
@@ -766,6 +766,24 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
         "the resumed run must keep all samples"
     );
     assert_eq!(directory.lines("cleanups").len(), 4);
+}
+
+/// Valgrind counts the instructions after the last block.
+#[test]
+fn a_resumed_comparison_judges_its_gate_on_instructions() {
+    let directory = TestDirectory::new();
+    let gate = ["--gate", "--gate-on", "instructions"];
+    let long = ["--blocks", "60", "--pairs", "10", "--redo", "0"];
+    let commands = ["/bin/true", "/bin/ls /usr/bin"];
+    let lab = directory.start(&[&gate[..], &long, &commands].concat());
+    wait_until("a block", || directory.0.has_blocks(1));
+    send_signal(lab.id() as i32, Signal::SIGINT);
+    outcome(lab.wait_with_output().unwrap()).expect(130);
+    assert!(directory.0.load().gates.is_empty());
+    resume(&directory, &[])
+        .expect(3)
+        .says(&["gate failed: ", "instructions"]);
+    assert_eq!(directory.0.load().gates.len(), 1);
 }
 
 #[test]
@@ -793,7 +811,7 @@ fn a_run_whose_commands_changed_is_not_resumed() {
     send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     directory.script("prog", "exit 0 # another");
-    resume(&directory)
+    resume(&directory, &[])
         .expect(2)
         .says(&["the program or a file of `A` changed since the run started: start a new run"]);
 }
@@ -927,10 +945,11 @@ fn invalid_revisions_are_rejected() {
     }
 }
 
-fn resume(directory: &TestDirectory) -> Outcome {
+fn resume(directory: &TestDirectory, options: &[&str]) -> Outcome {
     let mut command = Command::new(BENCHLAB);
     command
         .arg("resume")
+        .args(options)
         .arg(directory.0.file())
         .current_dir(directory.0.path());
     outcome(
