@@ -363,8 +363,8 @@ impl RunWriter {
     /// Merges the run file that another benchlab process wrote for the same plan, in one
     /// transaction.
     ///
-    /// The blocks are assigned to `agent`. Pilots, failures and similar records are added to the
-    /// existing records.
+    /// The blocks are assigned to `agent`. Pilots and the facts about servers replace existing
+    /// ones. Failures and similar records are added to the existing records.
     pub fn merge(&self, file: &Path, agent: AgentId) -> Result<()> {
         let merged = crate::merge::merge(&self.db, file, agent);
         merged.map_err(|e| self.error(e))

@@ -123,9 +123,7 @@ impl<'a> RunContext<'a> {
     /// Records the result of a pilot.
     pub fn pilot(&mut self, pilot: Pilot) -> Result<(), StoreError> {
         self.writer.pilot(&pilot)?;
-        let cell = (pilot.subject, pilot.point);
-        self.run.pilots.retain(|p| (p.subject, p.point) != cell);
-        self.run.pilots.push(pilot);
+        self.run.add_pilot(pilot);
         Ok(())
     }
 
