@@ -405,7 +405,8 @@ pub struct CompareArgs {
     pub control: bool,
     /// After measuring, count the system calls, allocations and instructions of a run of each command, with
     /// strace, a counting allocator, and Callgrind if there are no hardware counters
-    #[arg(long, conflicts_with = "plan")]
+    // The counted runs come after the cleanup, and a preparation would be counted with them.
+    #[arg(long, conflicts_with_all = ["plan", "prepare", "cleanup"])]
     pub explain: bool,
     /// Exit with code 3 if a command is slower than the baseline by more than the margin, and with
     /// code 4 if the comparison is inconclusive: short for --fail-if 'any>+MARGIN'
