@@ -160,6 +160,11 @@ impl RunWriter {
         })
     }
 
+    /// Replaces the plan by one with the same subjects and points, but other settings.
+    pub fn replace_plan(&self, plan: &Plan) -> Result<()> {
+        self.set("plan", as_json(plan))
+    }
+
     /// Stores the host.
     pub fn host(&self, host: &Host) -> Result<()> {
         self.set("host", as_json(host))

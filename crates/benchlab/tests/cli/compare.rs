@@ -3,7 +3,7 @@
 //! and which data is stored.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome, python, rows, send_signal, wait_until};
-use lab_model::{Batch, BlockState, Cores, PointId, Run, Subject, SubjectId};
+use lab_model::{Batch, BlockState, Cores, Ending, PointId, Run, Subject, SubjectId};
 use nix::sys::signal::Signal;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -614,7 +614,7 @@ fn a_clear_difference_ends_the_run_at_its_first_interim_analysis() {
         .expect(0);
     let run = directory.0.load();
     assert_eq!(run.complete_blocks().count(), 10);
-    assert_eq!(run.ending, Some(lab_model::Ending::Decided));
+    assert_eq!(run.ending, Some(Ending::Decided));
 }
 
 #[test]
@@ -784,6 +784,23 @@ fn a_resumed_comparison_judges_its_gate_on_instructions() {
         .expect(3)
         .says(&["gate failed: ", "instructions"]);
     assert_eq!(directory.0.load().gates.len(), 1);
+}
+
+/// After another interruption, `benchlab resume` has as much time as the last one was given.
+#[test]
+fn the_time_limit_of_a_resumed_run_is_stored() {
+    let directory = TestDirectory::new();
+    let short = ["--blocks", "20", "--pairs", "2", "--redo", "0"];
+    let args = ["--for", "10ms", "true", "sleep 0.001"];
+    directory.compare(&[&short[..], &args].concat()).expect(0);
+    let limit = |run: &Run| run.plan().expect("a plan").measure.budget_ns;
+    let run = directory.0.load();
+    assert_eq!(run.ending, Some(Ending::Budget));
+    assert_eq!(limit(&run), Some(10_000_000));
+    resume(&directory, &["--for", "10m"]).expect(0);
+    let run = directory.0.load();
+    assert_eq!(run.ending, Some(Ending::Blocks));
+    assert_eq!(limit(&run), Some(600_000_000_000));
 }
 
 #[test]
