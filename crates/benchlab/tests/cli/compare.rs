@@ -428,13 +428,33 @@ fn processes_that_commands_leave_running_are_killed() {
         .short(&["true", &format!("setsid sleep {marker} & true")])
         .expect(0);
     assert_none_running(&marker);
-    let settings = directory.0.load().settings;
-    assert!(
-        settings
-            .iter()
-            .any(|s| s.subject == SubjectId(1) && s.key == "leaves processes running"),
-        "{settings:?}"
+    assert_eq!(leaving_processes(&directory), [SubjectId(1)]);
+
+    // A command that starts its server only once leaves it running, too.
+    let directory = TestDirectory::new();
+    directory.script(
+        "start",
+        &format!("if [ ! -e started ]; then touch started; setsid sleep {marker} & fi"),
     );
+    directory.short(&["true", "./start"]).expect(0);
+    assert_none_running(&marker);
+    assert_eq!(leaving_processes(&directory), [SubjectId(1)]);
+
+    // The processes of a hook are not those of its command.
+    let directory = TestDirectory::new();
+    let hook = format!("setsid sleep {marker} & true");
+    directory
+        .short(&["true", "sleep 0.001", "--setup", &hook, "--prepare", &hook])
+        .expect(0);
+    assert_none_running(&marker);
+    assert_eq!(leaving_processes(&directory), []);
+}
+
+/// Returns the commands that left processes running.
+fn leaving_processes(directory: &TestDirectory) -> Vec<SubjectId> {
+    let settings = directory.0.load().settings.into_iter();
+    let leaving = settings.filter(|s| s.key == "leaves processes running");
+    leaving.map(|s| s.subject).collect()
 }
 
 #[test]
