@@ -317,7 +317,7 @@ pub struct Measuring {
                         benchlab compare --rev main --rev . --setup 'cargo build --release' \\\n      -- target/release/prog x\n  \
                         benchlab compare --rev v1.4..HEAD --setup make -- ./prog x\n  \
                         benchlab compare --fail-if 'time>+5%' --export page.html 'old/prog' 'new/prog'\n  \
-\nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes with --gate or --fail-if: 3 a command is slower or a condition holds, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
+\nA command with shell syntax (| > * $ …) is run with sh, any other command directly.\nExit codes: 1 a command failed; with --gate or --fail-if: 3 a command is slower or a condition holds, 4 inconclusive.\nThe run is saved; `benchlab history NAME` shows it with earlier ones."
 )]
 pub struct CompareArgs {
     /// The commands, as you would type them into a shell; the first command is the baseline. Or the
@@ -405,7 +405,8 @@ pub struct CompareArgs {
     pub control: bool,
     /// After measuring, count the system calls, allocations and instructions of a run of each command, with
     /// strace, a counting allocator, and Callgrind if there are no hardware counters
-    #[arg(long, conflicts_with = "plan")]
+    // The counted runs come after the cleanup, and a preparation would be counted with them.
+    #[arg(long, conflicts_with_all = ["plan", "prepare", "cleanup"])]
     pub explain: bool,
     /// Exit with code 3 if a command is slower than the baseline by more than the margin, and with
     /// code 4 if the comparison is inconclusive: short for --fail-if 'any>+MARGIN'

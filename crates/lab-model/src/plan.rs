@@ -112,6 +112,9 @@ pub struct Commands {
     /// in all commits of a range. Empty otherwise.
     #[serde(default)]
     pub commit_messages: Vec<String>,
+    /// True if a gate judges the instructions that Valgrind counts after the measurement.
+    #[serde(default)]
+    pub gate_on_instructions: bool,
 }
 
 impl Commands {

@@ -127,6 +127,13 @@ impl Run {
         self.measured_mut().map(|measured| &mut measured.plan)
     }
 
+    /// Adds the result of a pilot, which replaces an earlier pilot of the same subject and point.
+    pub fn add_pilot(&mut self, pilot: Pilot) {
+        let cell = (pilot.subject, pilot.point);
+        self.pilots.retain(|p| (p.subject, p.point) != cell);
+        self.pilots.push(pilot);
+    }
+
     /// Returns the complete blocks, in chronological order.
     pub fn complete_blocks(&self) -> impl Iterator<Item = &Block> {
         self.blocks
@@ -305,6 +312,27 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{PointId, SubjectId, WarmUp};
+
+    #[test]
+    fn a_repeated_pilot_replaces_the_earlier_one() {
+        let pilot = |subject, point, operations| Pilot {
+            subject: SubjectId(subject),
+            point: PointId(point),
+            operations,
+            warmup_batches: 1,
+            class: WarmUp::Flat,
+            cold_ns: 0,
+            batches: Vec::new(),
+            ages: Vec::new(),
+        };
+        let mut run = Run::default();
+        for (subject, point, operations) in [(0, 0, 1), (0, 1, 2), (1, 0, 3), (0, 0, 4)] {
+            run.add_pilot(pilot(subject, point, operations));
+        }
+        let expected = [pilot(0, 1, 2), pilot(1, 0, 3), pilot(0, 0, 4)];
+        assert_eq!(run.pilots, expected);
+    }
 
     #[test]
     fn each_other_machine_has_one_agent() {

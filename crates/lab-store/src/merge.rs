@@ -52,6 +52,14 @@ fn copy(db: &Connection, agent: AgentId) -> rusqlite::Result<()> {
     // The other file's facts about a server replace the existing ones.
     let delete = "DELETE FROM main.service WHERE target IN (SELECT target FROM other.service)";
     db.execute(delete, [])?;
+    // A pilot that was repeated replaces the earlier one with all of its batches.
+    for table in ["pilot_batch", "pilot"] {
+        let sql = format!(
+            "DELETE FROM main.{table}
+             WHERE (subject, point) IN (SELECT subject, point FROM other.pilot)"
+        );
+        db.execute(&sql, [])?;
+    }
     for table in TABLES {
         let columns = columns(db, table)?;
         let values = columns.iter().map(|column| ids.value(table, column));

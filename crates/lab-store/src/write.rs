@@ -160,6 +160,11 @@ impl RunWriter {
         })
     }
 
+    /// Replaces the plan by one with the same subjects and points, but other settings.
+    pub fn replace_plan(&self, plan: &Plan) -> Result<()> {
+        self.set("plan", as_json(plan))
+    }
+
     /// Stores the host.
     pub fn host(&self, host: &Host) -> Result<()> {
         self.set("host", as_json(host))
@@ -363,8 +368,8 @@ impl RunWriter {
     /// Merges the run file that another benchlab process wrote for the same plan, in one
     /// transaction.
     ///
-    /// The blocks are assigned to `agent`. Pilots, failures and similar records are added to the
-    /// existing records.
+    /// The blocks are assigned to `agent`. Pilots and the facts about servers replace existing
+    /// ones. Failures and similar records are added to the existing records.
     pub fn merge(&self, file: &Path, agent: AgentId) -> Result<()> {
         let merged = crate::merge::merge(&self.db, file, agent);
         merged.map_err(|e| self.error(e))

@@ -68,9 +68,15 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         )));
     }
     set_budget(&mut plan, args, earlier.ending)?;
+    // The run file keeps its plan, except for the time limit. What follows completes the plan in
+    // memory only.
+    let changed_plan = args.budget.is_some().then(|| plan.clone());
     interrupt::watch().map_err(Exit::failed)?;
     let open_writer = || -> Result<RunWriter, Exit> {
         let writer = RunWriter::resume(&args.file)?;
+        if let Some(plan) = &changed_plan {
+            writer.replace_plan(plan)?;
+        }
         if earlier.ending == Some(Ending::Budget) {
             // Once a result has been shown, continuing the run turns that result into an interim
             // analysis, for which the intervals are widened.
@@ -84,6 +90,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         )));
     }
     if let Work::Commands(_) = plan.work {
+        compare::check_instructions(&plan)?;
         same_commands(&plan, args)?;
         let document = compare::run_plan(&plan, open_writer()?, &[], false)?;
         return Ok(gate::exit_code(&document));

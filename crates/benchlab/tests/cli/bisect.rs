@@ -260,10 +260,17 @@ fn a_bisection_continues_after_ctrl_c_and_after_kill() {
         .says(&["stopped; continue with `benchlab resume "]);
     repository.assert_clean();
     let file = repository.file().display().to_string();
-    let mut second = start(&["resume", &file]);
-    wait_until("a probe", || has("probe-"));
+    // The new time limit is stored even if the bisection is stopped before its next result.
+    let mut second = start(&["resume", &file, "--for", "20m"]);
+    wait_until("the ends again", || has("ends-2"));
     second.kill().unwrap();
     second.wait().unwrap();
+    let limit = &repository.state()["request"]["budget_ns"];
+    assert_eq!(limit.as_u64(), Some(1_200_000_000_000));
+    let mut third = start(&["resume", &file]);
+    wait_until("a probe", || has("probe-"));
+    third.kill().unwrap();
+    third.wait().unwrap();
     assert!(
         repository.state()["steps"]
             .as_array()

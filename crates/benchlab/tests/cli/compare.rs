@@ -3,7 +3,7 @@
 //! and which data is stored.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome, python, rows, send_signal, wait_until};
-use lab_model::{Batch, BlockState, Cores, PointId, Run, Subject, SubjectId};
+use lab_model::{Batch, BlockState, Cores, Ending, PointId, Run, Subject, SubjectId};
 use nix::sys::signal::Signal;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -428,13 +428,33 @@ fn processes_that_commands_leave_running_are_killed() {
         .short(&["true", &format!("setsid sleep {marker} & true")])
         .expect(0);
     assert_none_running(&marker);
-    let settings = directory.0.load().settings;
-    assert!(
-        settings
-            .iter()
-            .any(|s| s.subject == SubjectId(1) && s.key == "leaves processes running"),
-        "{settings:?}"
+    assert_eq!(leaving_processes(&directory), [SubjectId(1)]);
+
+    // A command that starts its server only once leaves it running, too.
+    let directory = TestDirectory::new();
+    directory.script(
+        "start",
+        &format!("if [ ! -e started ]; then touch started; setsid sleep {marker} & fi"),
     );
+    directory.short(&["true", "./start"]).expect(0);
+    assert_none_running(&marker);
+    assert_eq!(leaving_processes(&directory), [SubjectId(1)]);
+
+    // The processes of a hook are not those of its command.
+    let directory = TestDirectory::new();
+    let hook = format!("setsid sleep {marker} & true");
+    directory
+        .short(&["true", "sleep 0.001", "--setup", &hook, "--prepare", &hook])
+        .expect(0);
+    assert_none_running(&marker);
+    assert_eq!(leaving_processes(&directory), []);
+}
+
+/// Returns the commands that left processes running.
+fn leaving_processes(directory: &TestDirectory) -> Vec<SubjectId> {
+    let settings = directory.0.load().settings.into_iter();
+    let leaving = settings.filter(|s| s.key == "leaves processes running");
+    leaving.map(|s| s.subject).collect()
 }
 
 #[test]
@@ -594,6 +614,16 @@ fn a_gate_turns_verdicts_into_exit_codes() {
     );
     assert_eq!(gate(&["sleep 0.001", "--blocks", "2"]), Some(4));
     assert_eq!(gate(&["true", "false", "--blocks", "2"]), Some(1));
+    // A failed command determines the exit code, unless a gate failed.
+    let unclear = ["sleep 0.001", "sleep 0.02", "false", "--blocks", "1"];
+    for effect in ["pass", "warn", "fail"] {
+        let code = gate(&[&unclear[..], &["--inconclusive", effect]].concat());
+        assert_eq!(code, Some(1), "--inconclusive {effect}");
+    }
+    assert_eq!(
+        gate(&["sleep 0.001", "sleep 0.5", "false", "--blocks", "6"]),
+        Some(3)
+    );
 }
 
 #[test]
@@ -604,7 +634,7 @@ fn a_clear_difference_ends_the_run_at_its_first_interim_analysis() {
         .expect(0);
     let run = directory.0.load();
     assert_eq!(run.complete_blocks().count(), 10);
-    assert_eq!(run.ending, Some(lab_model::Ending::Decided));
+    assert_eq!(run.ending, Some(Ending::Decided));
 }
 
 #[test]
@@ -739,7 +769,7 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
     assert_eq!(before.ending, None);
     let samples_before: usize = before.blocks.iter().map(|b| b.samples.len()).sum();
     fs::remove_file(directory.0.join("stop")).unwrap();
-    resume(&directory).expect(0);
+    resume(&directory, &[]).expect(0);
     let after = directory.0.load();
     assert_eq!(after.complete_blocks().count(), 40);
     let incomplete = after
@@ -756,6 +786,41 @@ fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
         "the resumed run must keep all samples"
     );
     assert_eq!(directory.lines("cleanups").len(), 4);
+}
+
+/// Valgrind counts the instructions after the last block.
+#[test]
+fn a_resumed_comparison_judges_its_gate_on_instructions() {
+    let directory = TestDirectory::new();
+    let gate = ["--gate", "--gate-on", "instructions"];
+    let long = ["--blocks", "60", "--pairs", "10", "--redo", "0"];
+    let commands = ["/bin/true", "/bin/ls /usr/bin"];
+    let lab = directory.start(&[&gate[..], &long, &commands].concat());
+    wait_until("a block", || directory.0.has_blocks(1));
+    send_signal(lab.id() as i32, Signal::SIGINT);
+    outcome(lab.wait_with_output().unwrap()).expect(130);
+    assert!(directory.0.load().gates.is_empty());
+    resume(&directory, &[])
+        .expect(3)
+        .says(&["gate failed: ", "instructions"]);
+    assert_eq!(directory.0.load().gates.len(), 1);
+}
+
+/// After another interruption, `benchlab resume` has as much time as the last one was given.
+#[test]
+fn the_time_limit_of_a_resumed_run_is_stored() {
+    let directory = TestDirectory::new();
+    let short = ["--blocks", "20", "--pairs", "2", "--redo", "0"];
+    let args = ["--for", "10ms", "true", "sleep 0.001"];
+    directory.compare(&[&short[..], &args].concat()).expect(0);
+    let limit = |run: &Run| run.plan().expect("a plan").measure.budget_ns;
+    let run = directory.0.load();
+    assert_eq!(run.ending, Some(Ending::Budget));
+    assert_eq!(limit(&run), Some(10_000_000));
+    resume(&directory, &["--for", "10m"]).expect(0);
+    let run = directory.0.load();
+    assert_eq!(run.ending, Some(Ending::Blocks));
+    assert_eq!(limit(&run), Some(600_000_000_000));
 }
 
 #[test]
@@ -783,7 +848,7 @@ fn a_run_whose_commands_changed_is_not_resumed() {
     send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     directory.script("prog", "exit 0 # another");
-    resume(&directory)
+    resume(&directory, &[])
         .expect(2)
         .says(&["the program or a file of `A` changed since the run started: start a new run"]);
 }
@@ -917,10 +982,11 @@ fn invalid_revisions_are_rejected() {
     }
 }
 
-fn resume(directory: &TestDirectory) -> Outcome {
+fn resume(directory: &TestDirectory, options: &[&str]) -> Outcome {
     let mut command = Command::new(BENCHLAB);
     command
         .arg("resume")
+        .args(options)
         .arg(directory.0.file())
         .current_dir(directory.0.path());
     outcome(

@@ -5,6 +5,8 @@
 use crate::project::{Project, send_signal, subject};
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -104,6 +106,43 @@ fn commands_are_explained_after_they_were_compared() {
             .ends_with("-explain.html")
     });
     assert_eq!(pages.count(), 1);
+}
+
+/// A command that fails does not do its work, so its events are not those of the work.
+#[test]
+fn commands_that_fail_when_they_are_explained_are_not_counted() {
+    let project = project(&[]);
+    let runs = project.join("compared").display().to_string();
+    let picky = project.join("picky");
+    // It fails as soon as the comparison has a report.
+    let text = format!("#!/bin/sh\nfor page in {runs}/*.html; do [ ! -e $page ] || exit 3; done\n");
+    fs::write(&picky, text).expect("a script");
+    fs::set_permissions(&picky, fs::Permissions::from_mode(0o755)).expect("a script");
+    let picky = picky.display().to_string();
+    let words = ["compare", "--explain", "--blocks", "2", "--runs", &runs];
+    let outcome = project.call(&[&words[..], &["/bin/true", &picky]].concat());
+    outcome
+        .expect(0)
+        .shows(&["B failed", "the command ended with exit status: 3"]);
+    assert!(!outcome.stdout.contains("system calls per run, A:"));
+}
+
+/// The counted runs would lack the preparation, and come after the cleanup.
+#[test]
+fn commands_with_hooks_for_each_process_are_not_explained() {
+    let project = project(&[]);
+    for option in ["--prepare", "--cleanup"] {
+        let words = [
+            "compare",
+            "--explain",
+            option,
+            "true",
+            "/bin/true",
+            "/bin/false",
+        ];
+        project.call(&words).expect(2).says(&["--explain", option]);
+    }
+    assert!(project.files().is_empty());
 }
 
 #[test]

@@ -167,9 +167,7 @@ impl<'a> BatchWorkload<'a> {
         let time = budget.map(|budget| PilotTime::new(budget, of));
         let earlier = Duration::from_nanos(run.run.pilots_ns.unwrap_or(0));
         let spent = || earlier + began.elapsed();
-        // If blocks were measured after a pilot, its warm-up and batch sizes must not change.
-        let may_repeat = run.run.complete_blocks().next().is_none()
-            && time.is_none_or(|time| !time.is_used_up(earlier));
+        let may_repeat = !run.pilots_are_final && time.is_none_or(|time| !time.is_used_up(earlier));
         let mut kept: HashMap<SubjectId, SubjectProcess> = HashMap::new();
         for point in points {
             self.pin_server(point, self.cores[0]);

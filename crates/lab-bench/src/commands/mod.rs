@@ -20,6 +20,7 @@ use lab_model::{
     Setting, Subject, SubjectId, WarmUp,
 };
 use lab_plan::filled;
+use lab_store::StoreError;
 use outputs::Outputs;
 use starter::{Ended, StartRequest, Starter};
 use std::collections::{HashMap, HashSet};
@@ -44,6 +45,9 @@ const MIN_CPU_NS: u64 = 5_000_000;
 /// builds, in bytes: one page.
 const MAX_PADDING: u64 = 4096;
 
+/// The setting of a command that leaves processes running when it ends.
+const LEFT_RUNNING: &str = "leaves processes running";
+
 /// The maximum number of lines stored from the end of a failed command's standard error.
 const LAST_LINES: usize = 10;
 /// The maximum number of bytes read from the end of a failed command's standard error.
@@ -62,6 +66,7 @@ pub struct CommandWorkload<'a> {
     errors: PathBuf,
     /// The commands and points whose setup has run and whose cleanup is still due.
     set_up: HashSet<(SubjectId, PointId)>,
+    /// The commands that left processes running.
     left_running: HashSet<SubjectId>,
     /// The index of the build that the current block runs.
     build: usize,
@@ -144,6 +149,9 @@ impl<'a> CommandWorkload<'a> {
                 ),
             };
             return Err(self.failed("exit", message));
+        }
+        if ended.left_running {
+            self.left_running.insert(cell.subject);
         }
         let of_baseline = self.plan.baseline == cell.subject;
         let check = match &mut self.outputs {
@@ -298,6 +306,23 @@ impl<'a> CommandWorkload<'a> {
         Ok(())
     }
 
+    /// Records which commands left processes running, unless an earlier session recorded it.
+    fn record_left_running(&self, run: &mut RunContext) -> Result<(), StoreError> {
+        let subjects = self.plan.subjects.ids();
+        for subject in subjects.filter(|subject| self.left_running.contains(subject)) {
+            let mut recorded = run.run.settings.iter().filter(|s| s.subject == subject);
+            if !recorded.any(|s| s.key == LEFT_RUNNING) {
+                run.setting(Setting {
+                    subject,
+                    point: None,
+                    key: LEFT_RUNNING.into(),
+                    value: "yes".into(),
+                })?;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns every combination of command and point, baseline first.
     fn cells(&self) -> Vec<CommandPoint> {
         let baseline = self.plan.baseline;
@@ -419,7 +444,7 @@ impl Workload for CommandWorkload<'_> {
         2 * self.plan.pairs(2 * subjects.iter().map(last).sum::<u64>())
     }
 
-    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
+    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
         let Turn {
             subject,
             point,
@@ -428,14 +453,6 @@ impl Workload for CommandWorkload<'_> {
         } = turn;
         let cores = self.block_cores.clone();
         let (ended, check, counted) = self.execute(CommandPoint { subject, point }, &cores)?;
-        if ended.left_running && self.left_running.insert(subject) {
-            block.run.setting(&Setting {
-                subject,
-                point: None,
-                key: "leaves processes running".into(),
-                value: "yes".into(),
-            })?;
-        }
         let sample = Sample {
             point,
             subject,
@@ -482,7 +499,7 @@ impl Workload for CommandWorkload<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(self.record_left_running(run)?)
     }
 }
 

@@ -87,12 +87,20 @@ static int open_or_null(const char *name, int flags)
     return open(*name ? name : "/dev/null", flags | O_CLOEXEC, 0600);
 }
 
-/* Kills all children and their process groups. Processes left running by commands are children of this process. */
+/* Opens the list of this process's children: their process IDs, each followed by a space. Processes left running by
+   commands are children of this process. */
+static int open_children(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Kills all children and their process groups. */
 static void kill_children(void)
 {
-    char path[64], list[4096];
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    char list[4096];
+    int file = open_children();
     ssize_t length = file < 0 ? 0 : read(file, list, sizeof list - 1);
     close(file);
     list[length > 0 ? length : 0] = 0;
@@ -114,13 +122,19 @@ static void end_everything(void)
     while (wait(NULL) > 0 || errno == EINTR);
 }
 
-/* Reaps exited children. Returns true if others are still running. */
-static int has_children(void)
+/* Reaps exited children. Returns the number of children that are still running. */
+static int64_t count_children(void)
 {
-    pid_t reaped;
-    while ((reaped = waitpid(-1, NULL, WNOHANG)) > 0)
+    while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
-    return reaped == 0;
+    char list[4096];
+    int file = open_children();
+    int64_t count = 0;
+    for (ssize_t length; (length = read(file, list, sizeof list)) > 0;)
+        for (ssize_t i = 0; i < length; i++)
+            count += list[i] == ' ';
+    close(file);
+    return count;
 }
 
 /* Waits until the child has exited, its time is up, or benchlab has exited. benchlab sends no request before
@@ -190,6 +204,7 @@ static int run_order(const struct order *order, char *strings, char **words, str
     words[order->words] = NULL;
     int are_open = files[0] >= 0 && files[1] >= 0 && files[2] >= 0;
     pid_t child = 0;
+    int64_t earlier = count_children();
     int64_t start_ns = now_ns();
     response->error = are_open ? start(&child, words, folder, files) : open_error;
     enum end end = ENDED;
@@ -212,7 +227,7 @@ static int run_order(const struct order *order, char *strings, char **words, str
         response->involuntary_switches = used.ru_nivcsw;
         response->wait_status = status;
         response->timed_out = end == TIME_UP;
-        response->left_running = has_children();
+        response->left_running = count_children() > earlier;
         close(process);
     }
     for (uint64_t i = 0; i < order->variables; i++) {

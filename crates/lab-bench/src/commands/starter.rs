@@ -74,7 +74,8 @@ pub struct Ended {
     pub status: ExitStatus,
     /// True if the process was killed because it exceeded its time limit.
     pub timed_out: bool,
-    /// True if processes started by this or an earlier command are still running.
+    /// True if more processes are running than before the start: this command left some behind.
+    /// Those that earlier commands left behind do not count.
     pub left_running: bool,
 }
 

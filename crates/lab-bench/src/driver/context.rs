@@ -90,6 +90,9 @@ pub struct RunContext<'a> {
     pub participants: Participants,
     /// The time that the run has taken so far, in ns.
     pub spent_ns: u64,
+    /// True if blocks of the run use the results of its pilots. Their warm-up and batch sizes must
+    /// not change after that, so the pilots are not repeated.
+    pub pilots_are_final: bool,
     plan: &'a Plan,
 }
 
@@ -97,9 +100,11 @@ impl<'a> RunContext<'a> {
     /// Creates the context of a new or resumed run.
     pub fn new(plan: &'a Plan, writer: RunWriter, mut run: Run) -> RunContext<'a> {
         run.blocks.iter_mut().for_each(Block::drop_slices);
+        let has_blocks = run.complete_blocks().next().is_some();
         RunContext {
             participants: Participants::new(plan, run.spoiling_failures()),
             spent_ns: 0,
+            pilots_are_final: has_blocks,
             writer,
             run,
             plan,
@@ -123,9 +128,7 @@ impl<'a> RunContext<'a> {
     /// Records the result of a pilot.
     pub fn pilot(&mut self, pilot: Pilot) -> Result<(), StoreError> {
         self.writer.pilot(&pilot)?;
-        let cell = (pilot.subject, pilot.point);
-        self.run.pilots.retain(|p| (p.subject, p.point) != cell);
-        self.run.pilots.push(pilot);
+        self.run.add_pilot(pilot);
         Ok(())
     }
 

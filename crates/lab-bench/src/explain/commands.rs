@@ -59,7 +59,7 @@ impl<'a> CommandExplainer<'a> {
 
     /// Counts the resources that one command uses at one point. `tracer` is the path of strace, or `None` if strace is not installed.
     ///
-    /// Returns a fault if the command cannot run at all.
+    /// Returns a fault if the command cannot run at all, or if it fails.
     pub fn count(
         &mut self,
         subject: SubjectId,
@@ -87,13 +87,17 @@ impl<'a> CommandExplainer<'a> {
         Ok(counted)
     }
 
-    /// Runs the command with a prefix.
+    /// Runs the command with a prefix. Returns a fault if the command fails, because a failed
+    /// command does not do its work.
     fn run(&mut self, counted: &Counted, prefix: &[String]) -> SubjectResult<Ended> {
         let mut order = self.order(counted);
         order.program.splice(0..0, prefix.iter().cloned());
         let ended = self.starter.run(&order)?;
         if ended.timed_out {
             Err(missing("the command exceeds --time-limit"))
+        } else if !self.options.accepts(ended.code()) {
+            let reason = format!("the command ended with {}", ended.status);
+            Err(missing(&reason))
         } else {
             Ok(ended)
         }

@@ -120,6 +120,8 @@ impl BlockHost<'_> {
         let mut run = task.knowledge.run();
         run.blocks = self.blocks.clone();
         let mut context = RunContext::new(self.plan, writer, run);
+        // The blocks of other hosts use the same pilots.
+        context.pilots_are_final |= task.block.is_some();
         self.work(task, &mut context).map_err(|stop| match stop {
             Stop::Interrupted => "stopped".into(),
             Stop::ServerLost(reason) | Stop::AgentsLost(reason) => reason,

@@ -170,7 +170,9 @@ impl<'a> BlockAgents<'a> {
         self.under_way.remove(&agent);
         let agent_in_file = agent.offset_by(self.earlier);
         run.writer.merge(&file, agent_in_file)?;
-        run.run.pilots.extend(received.pilots);
+        for pilot in received.pilots {
+            run.run.add_pilot(pilot);
+        }
         run.run.settings.extend(received.settings);
         for service in received.services {
             run.run.services.retain(|s| s.target != service.target);

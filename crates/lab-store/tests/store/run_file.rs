@@ -618,6 +618,37 @@ fn another_files_content_is_merged() {
     assert_eq!(writer.load().unwrap().blocks, run.blocks);
 }
 
+/// A host may repeat the pilots of an earlier session.
+#[test]
+fn pilots_of_another_file_replace_earlier_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("r.lab"), folder.path().join("o.lab"));
+    let pilot = |subject, class, batches: u64| Pilot {
+        subject: SubjectId(subject),
+        point: PointId(0),
+        operations: batches,
+        warmup_batches: 1,
+        class,
+        cold_ns: 5,
+        batches: (0..batches).map(|i| sample(i).batch).collect(),
+        ages: Vec::new(),
+    };
+    let run = begun(&path, 0);
+    for subject in 0..2 {
+        run.pilot(&pilot(subject, WarmUp::CutShort, 3)).unwrap();
+    }
+    let agent_run = begun(&other, 0);
+    agent_run.pilot(&pilot(1, WarmUp::Flat, 2)).unwrap();
+    agent_run.finish(None, None).unwrap();
+    run.agent(AgentId(0), &Agent::default()).unwrap();
+    run.merge(&other, AgentId(0)).unwrap();
+    run.finish(None, None).unwrap();
+    assert_eq!(
+        load(&path).unwrap().pilots,
+        [pilot(0, WarmUp::CutShort, 3), pilot(1, WarmUp::Flat, 2)]
+    );
+}
+
 /// Loading fails for a block that refers to an agent that does not exist.
 #[test]
 fn a_block_of_a_missing_agent_is_damage() {

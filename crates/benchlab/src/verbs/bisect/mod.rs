@@ -84,6 +84,7 @@ pub fn resume(file: &BisectionFile, budget: Option<Duration>) -> Result<ExitCode
     if let Some(budget) = budget {
         bisection.reopen();
         bisection.request.budget_ns = budget.as_nanos() as u64;
+        file.save(&bisection)?;
     }
     interrupt::watch().map_err(Exit::failed)?;
     run_bisection(bisection, file, &[])

@@ -43,10 +43,7 @@ pub fn compare_in_turns(
     let exports = exports(&args.export)?;
     let plan = comparison(args, commands)?.plan()?;
     GateCondition::of_plan(&plan).map_err(|e| Exit::invalid(format!("--fail-if: {e}")))?;
-    let counts = instructions::is_requested(args);
-    if counts {
-        instructions::check(args, &plan)?;
-    }
+    instructions::check(&plan)?;
     if let Some(blocks) = args.plan {
         interrupt::watch().map_err(Exit::failed)?;
         return forecast(&plan, blocks, |plan, writer| {
@@ -56,11 +53,7 @@ pub fn compare_in_turns(
     }
     let writer = new_run_file(cli, args, &plan, true)?;
     let path = writer.path().to_path_buf();
-    let ending = measure(&plan, writer)?;
-    if counts && ending != Ending::Failed {
-        instructions::judge(args, &plan, &path)?;
-    }
-    let document = report_result(&plan, &path, ending, &exports, args.quiet)?;
+    let document = run_plan(&plan, writer, &exports, args.quiet)?;
     if args.explain {
         explain::after_comparison(&plan, &path)?;
     }
@@ -128,10 +121,11 @@ fn report_wrappers(plan: &Plan, writer: &RunWriter) -> Result<(), Exit> {
     Ok(())
 }
 
-/// Measures the remaining blocks of a run of commands, reports the result, and returns the report.
+/// Measures the remaining blocks of a run of commands, judges its gates, reports the result, and
+/// returns the report.
 ///
 /// # Errors
-/// Returns an error, after the report, if nothing was left to compare.
+/// Returns an error, after the report, if a command failed and no gate failed.
 pub fn run_plan(
     plan: &Plan,
     writer: RunWriter,
@@ -140,14 +134,17 @@ pub fn run_plan(
 ) -> Result<Document, Exit> {
     let path = writer.path().to_path_buf();
     let ending = measure(plan, writer)?;
+    if ending != Ending::Failed {
+        instructions::judge(plan, &path)?;
+    }
     report_result(plan, &path, ending, exports, is_quiet)
 }
 
 /// Reports the result of a run that has ended, and returns the report.
 ///
 /// # Errors
-/// Returns an error, after the report, if nothing was left to compare, or if a command failed and
-/// no gate failed.
+/// Returns an error, after the report, if a command failed or nothing was left to compare. If a
+/// gate failed too, there is no error, because the exit code is that of the gate.
 fn report_result(
     plan: &Plan,
     path: &Path,
@@ -159,12 +156,13 @@ fn report_result(
         let document = lab_kinds::document(report);
         report::export(&document, exports)?;
         report::show_unless_quiet(&document, path, is_quiet)?;
+        if document.gate_effect() == GateEffect::Fail {
+            return Ok(document);
+        }
         measuring::exit_code(ending)?;
         match failed_commands(report.run, plan) {
-            Some(names) if document.gate_effect() == GateEffect::Pass => {
-                Err(Exit::failed(format!("{names} failed: see the report")))
-            }
-            _ => Ok(document),
+            Some(names) => Err(Exit::failed(format!("{names} failed: see the report"))),
+            None => Ok(document),
         }
     })
 }
@@ -247,6 +245,7 @@ fn comparison(args: &CompareArgs, commands: Vec<GivenCommand>) -> Result<Compari
                 CommandCores::All => Cores::All,
             }),
             commit_messages: commit_messages(args)?,
+            gate_on_instructions: args.gate && args.gate_on == GateOn::Instructions,
         },
         measure: measure_settings(args),
         seed: measuring::seed(args.measuring.seed),
@@ -261,7 +260,7 @@ fn fail_if(args: &CompareArgs) -> Vec<String> {
         .and_then(|metric| match metric {
             GateOn::Wall => Some(GateCondition::text_of_gate(args.margin)),
             GateOn::Cpu => Some(GateCondition::text_of_change("cpu", args.margin)),
-            // Counted after the measurement.
+            // `gate_on_instructions` judges them after the measurement.
             GateOn::Instructions => None,
         });
     gate.into_iter()

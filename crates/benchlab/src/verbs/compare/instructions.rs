@@ -2,18 +2,18 @@
 //! `compare --gate --gate-on instructions`: counts the commands' instructions with Valgrind, and
 //! judges the range of the counts over builds, or over environments of different sizes.
 
-use crate::cli::{CompareArgs, GateOn};
 use crate::exit::Exit;
 use crate::measuring;
 use crate::under_valgrind::{check_no_shell, check_no_wrapper, ensure_valgrind, run_valgrind};
 use lab_bench::layout_variables;
 use lab_document::{Gate, Quantity};
-use lab_model::{Decision, Plan, PointId, Relation, StoredGate, Subject, SubjectId, Unit};
+use lab_model::{Command, Decision, Plan, PointId, Relation, StoredGate, Subject, SubjectId, Unit};
 use lab_plan::filled;
 use lab_profile::{CountRange, Layouts, Profiled, Tool, ValgrindRun, read_counts, wording};
 use lab_stats::gate::GateCondition;
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The number of environments of different sizes in which the instructions of a command with a
 /// single build are counted.
@@ -28,21 +28,30 @@ struct Layout {
     variables: Vec<(&'static str, String)>,
 }
 
-/// Returns true if the gate judges instructions.
-pub fn is_requested(args: &CompareArgs) -> bool {
-    args.gate && args.gate_on == GateOn::Instructions
+/// Returns true if a gate of the plan judges instructions.
+fn is_requested(plan: &Plan) -> bool {
+    let commands = plan.commands();
+    commands.is_some_and(|commands| commands.gate_on_instructions)
 }
 
-/// Checks the options and commands before anything is measured.
+/// Checks the options and commands before anything is measured. Does nothing for a plan without a
+/// gate on instructions.
 ///
 /// # Errors
 /// Returns an error if Valgrind is missing, or if it cannot count the commands the way they are
 /// measured.
-pub fn check(args: &CompareArgs, plan: &Plan) -> Result<(), Exit> {
+pub fn check(plan: &Plan) -> Result<(), Exit> {
+    if !is_requested(plan) {
+        return Ok(());
+    }
+    let has_hook = |hook: fn(&Command) -> bool| {
+        let mut commands = plan.subjects.iter().filter_map(|s| s.command.as_ref());
+        commands.any(hook)
+    };
     let option = match () {
-        () if !args.prepare.is_empty() => Some("--prepare"),
-        () if !args.cleanup.is_empty() => Some("--cleanup"),
-        () if args.input.is_some() => Some("--input"),
+        () if has_hook(|command| command.prepare.is_some()) => Some("--prepare"),
+        () if has_hook(|command| command.cleanup.is_some()) => Some("--cleanup"),
+        () if plan.commands().is_some_and(|c| c.input.is_some()) => Some("--input"),
         () => None,
     };
     if let Some(option) = option {
@@ -61,10 +70,13 @@ fn commands(plan: &Plan) -> Vec<&Subject> {
 }
 
 /// Counts the instructions of all commands, judges the gate, and adds the decisions to the run
-/// file.
+/// file. Does nothing for a plan without a gate on instructions.
 ///
 /// The measurement must have built the commands, and their directories must still exist.
-pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
+pub fn judge(plan: &Plan, run: &Path) -> Result<(), Exit> {
+    if !is_requested(plan) {
+        return Ok(());
+    }
     let current = std::env::current_dir().map_err(Exit::invalid)?;
     let counted_over = match plan.builds() {
         builds @ 2.. => Layouts::Builds(builds),
@@ -109,7 +121,8 @@ pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
     let requested = (0..layouts.len()).map(|layout| (Tool::Instructions, layout));
     let requested: Vec<(Tool, usize)> = requested.collect();
     let scratch = measuring::scratch(None)?;
-    let runs = run_valgrind(&programs, scratch.folder(), &requested, args.time_limit)?;
+    let time_limit = Duration::from_nanos(plan.measure.time_limit_ns);
+    let runs = run_valgrind(&programs, scratch.folder(), &requested, time_limit)?;
     let counted = |subject, point| range(plan, &layouts, &runs, subject, point);
     let mut gates = Vec::new();
     let baseline = plan.baseline;
@@ -117,21 +130,13 @@ pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
         let before = counted(baseline, point)?;
         for subject in plan.compared().filter(|&subject| subject != baseline) {
             let after = counted(subject, point)?;
-            gates.push(gate(
-                args,
-                plan,
-                subject,
-                point,
-                before,
-                after,
-                counted_over,
-            ));
+            gates.push(gate(plan, subject, point, before, after, counted_over));
         }
     }
     if gates.is_empty() {
         let text = "there is no other command to compare with";
         gates.push(Gate::new(
-            &condition(args),
+            &condition(plan),
             "",
             Decision::Inconclusive,
             text,
@@ -139,7 +144,7 @@ pub fn judge(args: &CompareArgs, plan: &Plan, run: &Path) -> Result<(), Exit> {
     }
     let gates = gates
         .into_iter()
-        .map(|gate| gate.with_inconclusive(args.inconclusive.on));
+        .map(|gate| gate.with_inconclusive(plan.measure.on_inconclusive));
     let kept: Vec<StoredGate> = gates.map(|gate| gate.to_stored()).collect();
     Ok(RunWriter::add_gates(run, &kept)?)
 }
@@ -174,12 +179,11 @@ fn range(
     CountRange::from_counts(counts).ok_or_else(|| Exit::failed("no instructions were counted"))
 }
 
-fn condition(args: &CompareArgs) -> String {
-    GateCondition::text_of_change("instructions", args.margin)
+fn condition(plan: &Plan) -> String {
+    GateCondition::text_of_change("instructions", plan.measure.margin)
 }
 
 fn gate(
-    args: &CompareArgs,
     plan: &Plan,
     subject: SubjectId,
     point: PointId,
@@ -187,7 +191,8 @@ fn gate(
     after: CountRange,
     layouts: Layouts,
 ) -> Gate {
-    let decision = after.judge(before, Relation::Above, args.margin);
+    let margin = plan.measure.margin;
+    let decision = after.judge(before, Relation::Above, margin);
     let (name, baseline) = (
         plan.subject_label(subject),
         plan.subject_label(plan.baseline),
@@ -198,7 +203,7 @@ fn gate(
     };
     let statement = wording::instructions(&name, &baseline, before, after, layouts);
     let ratio = 1.0 + after.change_from(before).estimate;
-    Gate::new(&condition(args), &name, decision, &statement)
+    Gate::new(&condition(plan), &name, decision, &statement)
         .with_value(Quantity::exact(ratio, Unit::Ratio))
-        .with_limit(1.0 + args.margin, Unit::Ratio)
+        .with_limit(1.0 + margin, Unit::Ratio)
 }

@@ -7,6 +7,7 @@ mod revision_names;
 mod revisions;
 
 pub use commands::{BLOCK, input, measure, new_run_file, plan, run_plan};
+pub use instructions::check as check_instructions;
 pub use revision_names::is_relative;
 pub use revisions::check_out;
 

@@ -7,8 +7,9 @@ use super::{children, is_alive};
 use crate::project::{
     NOOP, Outcome, Project, blocks_of, outcome, rows, send_signal, subject, wait_until,
 };
-use lab_model::{AgentId, BlockState, Ending, Run, SubjectId};
+use lab_model::{AgentId, BlockState, Ending, Run, SubjectId, WarmUp};
 use nix::sys::signal::Signal;
+use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -208,6 +209,25 @@ fn ctrl_c_ends_hosts_and_the_rest_can_be_measured_later() {
     release(&project);
     resume(&project).expect(0);
     assert_blocks(&project.load(), 8);
+}
+
+/// The earlier blocks used the pilots, so that a batch must keep its number of operations.
+#[test]
+fn hosts_repeat_no_pilots_after_the_first_block() {
+    let project = project_to_hold();
+    let lab = start(&project, "8");
+    hold(&project);
+    send_signal(lab.id() as i32, Signal::SIGINT);
+    outcome(lab.wait_with_output().unwrap()).expect(130);
+    release(&project);
+    let file = Connection::open(project.file()).unwrap();
+    file.execute("UPDATE pilot SET class = 'cut-short'", [])
+        .unwrap();
+    drop(file);
+    let pilots = project.load().pilots;
+    assert!(pilots.iter().all(|p| p.class == WarmUp::CutShort));
+    resume(&project).expect(0);
+    assert_eq!(project.load().pilots, pilots);
 }
 
 #[test]
