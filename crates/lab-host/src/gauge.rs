@@ -56,17 +56,19 @@ impl Gauge {
     /// not count as foreign.
     pub fn read(&self) -> Disturbance {
         let (now, before) = (counters(), self.before);
-        let part = |ticks: u64| ticks as f64 / (now.all - before.all).max(1) as f64;
-        let foreign = (now.busy - before.busy).saturating_sub(self.lab.ticks_since());
+        // The counters are 0 if they cannot be read, for example without a free file descriptor.
+        let since = |counter: fn(&Counters) -> u64| counter(&now).saturating_sub(counter(&before));
+        let part = |ticks: u64| ticks as f64 / since(|c| c.all).max(1) as f64;
+        let foreign = since(|c| c.busy).saturating_sub(self.lab.ticks_since());
         // benchlab's own times are rounded down to ticks, by at most one tick per process.
         let foreign = foreign.saturating_sub(4);
         let us = (self.began.elapsed().as_micros() as f64).max(1.0);
         Disturbance {
-            steal: part(now.steal - before.steal),
+            steal: part(since(|c| c.steal)),
             foreign: part(foreign),
-            memory_pressure: (now.memory_pressure_us - before.memory_pressure_us) as f64 / us,
-            swapped_pages: now.swapped_pages - before.swapped_pages,
-            throttled: now.throttled - before.throttled,
+            memory_pressure: since(|c| c.memory_pressure_us) as f64 / us,
+            swapped_pages: since(|c| c.swapped_pages),
+            throttled: since(|c| c.throttled),
         }
     }
 

@@ -195,7 +195,7 @@ fn options_that_contradict_the_servers_are_errors_with_advice() {
         (&["load", url, "--gate"], "for one server use --fail-if"),
         (
             &["load", url, other, "--family", "4,6"],
-            "two ways to one server",
+            "compares IPv4 and IPv6 to one server",
         ),
         (
             &["load", url, "-n", "a", "-n", "b"],
