@@ -57,7 +57,8 @@ impl Gauge {
     pub fn read(&self) -> Disturbance {
         let (now, before) = (counters(), self.before);
         // The counters are 0 if they cannot be read, for example without a free file descriptor.
-        let since = |counter: fn(&HostCounters) -> u64| counter(&now).saturating_sub(counter(&before));
+        let since =
+            |counter: fn(&HostCounters) -> u64| counter(&now).saturating_sub(counter(&before));
         let part = |ticks: u64| ticks as f64 / since(|c| c.all).max(1) as f64;
         let foreign = since(|c| c.busy).saturating_sub(self.lab.ticks_since());
         // benchlab's own times are rounded down to ticks, by at most one tick per process.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Errors that a disk counted or logged, and its self-tests.
 
+use super::self_test::{LONG_TEST, SelfTest, latest_failure, result_text};
 use super::{named_attributes, raw, statistic, status::printable};
 use serde_json::Value as Json;
 
@@ -8,8 +9,6 @@ use serde_json::Value as Json;
 const HAS_ERRORS: u64 = 1 << 6;
 /// The bit of smartctl's exit status for a failed self-test.
 const HAS_FAILED_SELF_TEST: u64 = 1 << 7;
-/// The code of a long self-test of an ATA, NVMe or SCSI disk.
-const LONG_TEST: u64 = 2;
 /// The code of a long self-test of a SCSI disk in the foreground.
 const LONG_FOREGROUND_TEST: u64 = 6;
 /// The maximum number of self-tests that a SCSI disk logs.
@@ -68,36 +67,6 @@ pub(super) fn failed_self_test(json: &Json) -> Option<String> {
     failed.or_else(unnamed).or(Some(String::new()))
 }
 
-/// Returns the latest failed self-test. As in smartctl, a newer long self-test that passed outdates
-/// it. `tests` starts with the latest.
-pub(super) fn latest_failure(tests: impl IntoIterator<Item = SelfTest>) -> Option<String> {
-    let tests = tests.into_iter();
-    let mut current = tests.take_while(|test| !(test.is_long && test.passed));
-    current.find(|test| test.failed).map(|test| test.label)
-}
-
-/// A self-test in the log of a disk.
-pub(super) struct SelfTest {
-    is_long: bool,
-    passed: bool,
-    failed: bool,
-    /// The result and the location of the failure, in words.
-    label: String,
-}
-
-impl SelfTest {
-    /// Interprets an entry in the log of an NVMe disk (NVM Express Base Specification 2.0, figure
-    /// 210). `label` describes the result.
-    pub(super) fn from_nvme(code: Option<u64>, result: Option<u64>, label: String) -> SelfTest {
-        SelfTest {
-            is_long: code == Some(LONG_TEST),
-            passed: result == Some(0),
-            failed: matches!(result, Some(5..=7)),
-            label,
-        }
-    }
-}
-
 /// Returns the self-tests of an ATA disk, the latest first.
 fn ata_tests(json: &Json) -> Option<Vec<SelfTest>> {
     let log = &json["ata_smart_self_test_log"];
@@ -154,14 +123,6 @@ fn scsi_tests(json: &Json) -> Option<Vec<SelfTest>> {
 fn label(result: &Json, hours: &Json, lba: &Json) -> String {
     let text = result["string"].as_str().unwrap_or("failed");
     result_text(&printable(text), hours.as_u64(), lba.as_u64())
-}
-
-/// Formats a result with the age of the disk in hours and the failing block.
-pub(super) fn result_text(result: &str, hours: Option<u64>, lba: Option<u64>) -> String {
-    let hours = hours.map(|hours| format!(", at {hours} h"));
-    let lba = lba.map(|lba| format!(", LBA {lba}"));
-    let place = [hours, lba].into_iter().flatten().collect::<String>();
-    format!("{result}{place}")
 }
 
 fn exit_status(json: &Json) -> u64 {

@@ -3,6 +3,7 @@
 
 mod errors;
 mod nvme;
+mod self_test;
 mod status;
 mod wear;
 

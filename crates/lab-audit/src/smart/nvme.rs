@@ -2,7 +2,7 @@
 //! The SMART log and the self-test log of an NVMe disk. The driver provides them only to root.
 
 use super::Smart;
-use super::errors::{SelfTest, latest_failure, result_text};
+use super::self_test::{SelfTest, latest_failure, result_text};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
