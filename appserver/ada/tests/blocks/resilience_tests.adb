@@ -2,6 +2,7 @@
 --  Copyright 2026 The benchlab authors
 
 with Ada.Exceptions;
+with Ada.Finalization;
 with Ada.Real_Time;
 with Ada.Strings.Unbounded;
 with Appserver.Counters.Atomic;
@@ -689,20 +690,23 @@ package body Resilience_Tests is
             Inside.Decrement;
          end Operation;
 
+         procedure Wait_For_Permit is
+            procedure Nothing is null;
+         begin
+            Three.Run (Nothing'Access, Max_Wait => Pause'Last);
+         end Wait_For_Permit;
+
          procedure Work (Number : Positive) is
          begin
             for Turn in 1 .. 200 loop
                if (Turn + Number) mod 10 = 0 then
-                  --  The task is aborted at any point, even between waiting and running
-                  select
-                     delay 0.000_05;
-                  then abort
-                     declare
-                        procedure Nothing is null;
-                     begin
-                        Three.Run (Nothing'Access, Max_Wait => Pause'Last);
-                     end;
-                  end select;
+                  --  The call is aborted at any point, even between waiting and running. This test
+                  --  has no "select delay ... then abort": see the body of Time_Limits.
+                  begin
+                     Time_Limits.Run (0.000_05, Wait_For_Permit'Access);
+                  exception
+                     when Time_Limit_Error => null;
+                  end;
                else
                   Three.Run (Operation'Access, Max_Wait => Pause'Last);
                end if;
@@ -755,6 +759,102 @@ package body Resilience_Tests is
             Assert (not Is_Rejection (Error), "the failure is not a rejection");
       end;
    end Limits;
+
+   --  The operations end at about the same time as their limits. After that, limits still end
+   --  operations.
+
+   procedure Limits_Stress (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Round is
+
+         procedure Hang is
+         begin
+            delay Duration'Last;
+         end Hang;
+
+         procedure Work (Number : Positive) is
+            Length : Pause := 0.0;
+
+            procedure Operation is
+               use Ada.Real_Time;
+
+               Finish : constant Time := Clock + To_Time_Span (Length);
+            begin
+               while Clock < Finish loop
+                  delay 0.0;
+               end loop;
+            end Operation;
+
+            Has_Ended : Boolean;
+         begin
+            for Turn in 1 .. 100 loop
+               Length := Pause (Number + Turn mod 10) * 0.000_01;
+               begin
+                  Time_Limits.Run (Length, Operation'Access);
+               exception
+                  when Time_Limit_Error => null;
+               end;
+            end loop;
+            begin
+               Time_Limits.Run (Length, Hang'Access);
+               Has_Ended := True;
+            exception
+               when Time_Limit_Error => Has_Ended := False;
+            end;
+            Assert (not Has_Ended, "not aborted");
+         end Work;
+      begin
+         Parallel.Run (8, Work'Access);
+      end Round;
+   begin
+      Stress_Time.Repeat (Round'Access);
+   end Limits_Stress;
+
+   --  An operation that cannot be aborted, because the caller is a finalization, still runs at once
+
+   package Limited_Finalizations is
+      type Limited_Object is new Ada.Finalization.Limited_Controlled with record
+         Length   : Pause   := 0.0;
+         Runs     : access Natural;
+         Failures : access Natural;
+      end record;
+
+      overriding procedure Finalize (Self : in out Limited_Object);
+   end Limited_Finalizations;
+
+   package body Limited_Finalizations is
+      overriding procedure Finalize (Self : in out Limited_Object) is
+         procedure Operation is
+         begin
+            delay 0.002;
+            Self.Runs.all := Self.Runs.all + 1;
+         end Operation;
+      begin
+         Time_Limits.Run (Self.Length, Operation'Access);
+      exception
+         when Time_Limit_Error => Self.Failures.all := Self.Failures.all + 1;
+      end Finalize;
+   end Limited_Finalizations;
+
+   procedure Limits_In_Finalize (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Runs, Failures : aliased Natural := 0;
+
+      procedure Finalize_With (Length : Pause) is
+         Object : Limited_Finalizations.Limited_Object with Unreferenced;
+      begin
+         Object.Length   := Length;
+         Object.Runs     := Runs'Unchecked_Access;
+         Object.Failures := Failures'Unchecked_Access;
+      end Finalize_With;
+   begin
+      Finalize_With (Pause'Last);
+      Assert (Runs = 1 and then Failures = 0, "the operation ended in time");
+      Finalize_With (0.001);
+      Assert (Runs = 2 and then Failures = 1, "the operation was late");
+   end Limits_In_Finalize;
 
    --  Calls of the hedge tests: the first one hangs until it is aborted or released
 
@@ -986,6 +1086,8 @@ package body Resilience_Tests is
       Add ("resilience: waiting for a permit", Bulkhead_Waits'Access);
       Add ("resilience: tasks share a bulkhead", Bulkhead_Stress'Access);
       Add ("resilience: time limits", Limits'Access);
+      Add ("resilience: time limits in a finalization", Limits_In_Finalize'Access);
+      Add ("resilience: tasks share the watcher of time limits", Limits_Stress'Access);
       Add ("resilience: hedging", Hedging'Access);
       Add ("resilience: hedging without tasks", Hedging_Without_Tasks'Access);
       Add ("resilience: guards combined", Combined'Access);
