@@ -293,7 +293,10 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
         ),
         (vec!["audit", "net", ""], "``: expected a host name"),
         (vec!["audit", "cookies", "nowhere.har"], "nowhere.har"),
-        (vec!["audit", "site", "ftp://a.example/"], "the scheme"),
+        (
+            vec!["audit", "site", "ftp://a.example/"],
+            "unsupported scheme `ftp`",
+        ),
         (
             vec!["audit", "site", "http://127.0.0.1:1/"],
             "no connection",

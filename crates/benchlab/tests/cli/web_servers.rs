@@ -585,7 +585,7 @@ fn options_for_servers_are_rejected_elsewhere_and_vice_versa() {
     );
     assert_refused(
         swept("factor.n = [\"1\", \"2\"]\n"),
-        "a factor in the first request's path as `{n}`",
+        "a factor that the first request's path contains as `{n}`",
     );
     assert_refused(
         swept("").replace("/api", "/api?n={n}"),
