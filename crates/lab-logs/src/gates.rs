@@ -193,7 +193,7 @@ fn judge_all(gates: &[LogGate], analysis: &LogAnalysis) -> Vec<GateResult> {
     gates.iter().map(|gate| gate.judge(analysis)).collect()
 }
 
-/// Formats the value of a gate, or the reason why there is no value.
+/// Formats the value that a gate judged, or explains why no value was judged.
 fn words(result: &GateResult) -> String {
     match &result.value {
         Ok(value) => wording::gate_value(result.metric, *value),
@@ -201,7 +201,7 @@ fn words(result: &GateResult) -> String {
     }
 }
 
-/// Returns the reason why a log that could not be read to its end makes gates inconclusive.
+/// Explains why a log that could not be read to its end makes gates inconclusive.
 fn unread_reason(reason: &str) -> String {
     wording::unread_log(&clean(reason))
 }

@@ -924,7 +924,7 @@ pub fn gate_value(metric: GateMetric, value: f64) -> String {
     }
 }
 
-/// Returns the reason why a gate on `metric` cannot be judged.
+/// Explains why a gate on `metric` cannot be judged.
 pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
     match problem {
         GateProblem::Assumed(assumed) => {
@@ -978,7 +978,7 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
     }
 }
 
-/// Returns the reason why a gate is inconclusive if a log could not be read to its end.
+/// Explains why a gate is inconclusive if a log could not be read to its end.
 pub fn unread_log(reason: &str) -> String {
     format!("inconclusive, because a log was not read to its end: {reason}")
 }
@@ -1028,7 +1028,7 @@ fn unknown_change(reason: &UnknownChange) -> String {
 
 const NO_PEAK: &str = "the busiest minute is unknown: the log has no timestamps, or multiple logs overlap and span more than 90 days";
 
-/// Returns the reason why the headroom is unknown.
+/// Explains why the headroom is unknown.
 pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
     match problem {
         CapacityProblem::NotALoad => "the run was not recorded by `benchlab load`",

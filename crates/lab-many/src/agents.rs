@@ -203,7 +203,7 @@ impl Agents {
         }
     }
 
-    /// Returns the reason why an agent was lost, or `None` if it is still connected.
+    /// Returns why an agent was lost, or `None` if it is still connected.
     pub fn lost(&self, agent: AgentId) -> Option<&str> {
         self.agents[agent].lost.as_deref()
     }
@@ -539,7 +539,7 @@ impl Candidate {
         }
     }
 
-    /// Returns the agent's name and the reason why it cannot be started, or `None` if it was not
+    /// Returns the agent's name and why it cannot be started, or `None` if it was not
     /// rejected.
     fn rejection(&self) -> Option<(&str, String)> {
         let is_refused = matches!(self.state, CandidateState::Refused);

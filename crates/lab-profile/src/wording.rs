@@ -604,7 +604,7 @@ impl Display for Inconclusive {
     }
 }
 
-/// Describes the value that a gate judged, or explains why there is no value.
+/// Describes the value that a gate judged, or explains why no value was judged.
 pub fn gate(figure: &str, unit: &Unit, found: Result<&Found, &Inconclusive>) -> String {
     match found {
         Ok(Found::Value(value)) => format!("{figure} is {}", say::reading(*value as f64, unit)),

@@ -150,8 +150,8 @@ fn disks() -> Vec<(String, [f64; 2])> {
         .collect()
 }
 
-/// Returns the additional objects and tables for the audit. Also returns the script that moves directories, or the
-/// reason there is no script.
+/// Returns the additional objects and tables for the audit. Also returns the script that moves
+/// directories, or explains why it cannot be built.
 ///
 /// `memory` is the number of bytes available to programs.
 pub fn extra(

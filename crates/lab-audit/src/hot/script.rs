@@ -5,7 +5,7 @@ use super::fstab::escape;
 use super::plan::{HotTarget, Placement, WatchedFolder};
 use crate::wording;
 
-/// Builds the script, or returns the reason there is no script.
+/// Builds the script, or explains why it cannot be built.
 pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, String> {
     let placed = |placement: Placement| {
         folders

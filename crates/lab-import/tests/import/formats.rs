@@ -563,7 +563,7 @@ fn results_of_the_same_name_in_different_files_are_not_joined() {
         series(&read.imports, "A-8 pkg=q", "wall").processes,
         [[900.0]]
     );
-    // What all files have in common is a fact.
+    // A parameter with the same value in all files becomes a fact.
     let read = joined(&[&p, &go("p", 110)]).expect("files of one tool");
     assert_eq!(
         series(&read.imports, "A-8", "wall").processes,

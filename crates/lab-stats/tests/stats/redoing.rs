@@ -130,7 +130,7 @@ fn redoing_parts_favors_a_subject_that_provokes_disturbances() {
                 Rule::Nothing | Rule::Block | Rule::EarlyBlock => {
                     assert!(off < 0.007, "{} {rule:?}: {off}", world.name);
                 }
-                // This is the reason why only whole blocks are redone.
+                // This is why only whole blocks are redone.
                 Rule::Point | Rule::Pair if world.provoked == OFTEN => {
                     assert!(typical < -0.01, "{} {rule:?}: {typical}", world.name);
                 }
