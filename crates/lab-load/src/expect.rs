@@ -3,7 +3,7 @@
 
 use crate::content_coding::ContentCoding;
 use crate::error::{JobError, quoted};
-use lab_model::ExpectedResponse;
+use lab_model::{ExpectedResponse, plural};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl Expect {
         if room == 0 {
             return Ok(());
         }
-        let length = || byte_count(body.len() as u64);
+        let length = || plural(body.len() as u64, "byte");
         let unexpected = || Err(format!("an unexpected body of {}", length()));
         if body.len() >= room {
             return unexpected();
@@ -131,7 +131,7 @@ impl Expect {
         } = &*self.shared;
         let body = body.as_ref().map(|body| match std::str::from_utf8(body) {
             Ok(text) if text.len() <= 60 => format!("body {text:?}"),
-            _ => format!("a specific body of {}", byte_count(body.len() as u64)),
+            _ => format!("a specific body of {}", plural(body.len() as u64, "byte")),
         });
         let json = json.iter().map(|value| format!("JSON {value}"));
         let status = [format!("status {statuses}")];
@@ -281,14 +281,6 @@ impl fmt::Display for JsonValue {
             path.join(".")
         };
         write!(f, "{path} = {}", self.value)
-    }
-}
-
-/// Formats a number of bytes for a message: `1 byte`, `4 bytes`.
-pub(crate) fn byte_count(n: u64) -> String {
-    match n {
-        1 => "1 byte".into(),
-        n => format!("{n} bytes"),
     }
 }
 

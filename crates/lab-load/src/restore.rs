@@ -3,12 +3,11 @@
 //! the user provides again.
 
 use crate::error::{JobError, quoted};
-use crate::expect::byte_count;
 use crate::request_file::read_requests;
 use crate::requests::{Header, Request, content_bytes, method, planned};
 use crate::target::LoadUrl;
 use bytes::Bytes;
-use lab_model::{LoadSpec, PlannedBody, PlannedHeader, PlannedRequest, RequestsFile};
+use lab_model::{LoadSpec, PlannedBody, PlannedHeader, PlannedRequest, RequestsFile, plural};
 
 /// The prefix of the environment variables for the values of headers.
 const HEADER_VARIABLE: &str = "BENCHLAB_HEADER_";
@@ -141,12 +140,12 @@ impl Restorer<'_> {
             Some(body) if body.len() as u64 == *bytes => Ok(body),
             Some(body) => Err(JobError::new(format!(
                 "the body has {}, but had {bytes} when the load began: pass the same body, or start a new load",
-                byte_count(body.len() as u64)
+                plural(body.len() as u64, "byte")
             ))),
             None => {
                 self.missing.push(format!(
                     "--body or --body-file with its {}, or {BODY_VARIABLE} in the environment",
-                    byte_count(*bytes)
+                    plural(*bytes, "byte")
                 ));
                 Ok(Bytes::new())
             }

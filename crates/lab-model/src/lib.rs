@@ -61,7 +61,7 @@ pub use log_analysis::{
 };
 pub use log_finding::{AssumptionKind, FieldRole, LogAdvice, LogAssumption};
 pub use metric::{
-    Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit, distinct, grouped, trimmed,
+    Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit, distinct, grouped, plural, trimmed,
 };
 pub use own_sql::{
     NO_VARIANT, Placeholder, SetupStatement, SqlParameter, SqlSetup, SqlStatement, SqlType,

@@ -385,6 +385,14 @@ pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     distinct
 }
 
+/// Formats a count for a message: `1 row`, `3 rows`.
+pub fn plural(n: u64, noun: &str) -> String {
+    match n {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    }
+}
+
 /// Formats a number with thousands separators: `1,234,567`, `-1,234.5`.
 pub fn grouped(number: impl ToString) -> String {
     let mut text = number.to_string();

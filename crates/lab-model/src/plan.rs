@@ -721,6 +721,11 @@ impl Plan {
         commands.map(|c| c.builds.len()).max().unwrap_or(0).max(1)
     }
 
+    /// Returns the index of the build that the block with this number measures.
+    pub fn build_of(&self, block: u32) -> usize {
+        block as usize % self.builds()
+    }
+
     /// Returns the subject that is a second copy of the baseline, if there is one.
     pub fn control(&self) -> Option<SubjectId> {
         self.subjects

@@ -146,8 +146,8 @@ impl Run {
     /// Blocks that share a set of processes form one replicate, and so do all blocks of a build:
     /// they are not independent of each other.
     pub fn replicates(&self) -> Vec<usize> {
-        let builds = self.plan().map_or(1, Plan::builds) as u32;
-        let build = |block: &Block| (builds > 1).then_some(block.number % builds);
+        let with_builds = self.plan().filter(|plan| plan.builds() > 1);
+        let build = |block: &Block| with_builds.map(|plan| plan.build_of(block.number) as u32);
         let (mut count, mut of_group) = (0, BTreeMap::new());
         let mut next = || {
             count += 1;

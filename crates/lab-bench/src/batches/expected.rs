@@ -2,9 +2,9 @@
 //! Checks that all subjects do the same work: each point must produce the same check value and the
 //! same number of units.
 
-use crate::subject::fault::{Fault, SubjectResult, plural};
+use crate::subject::fault::{Fault, SubjectResult};
 use crate::subject::process::BatchResult;
-use lab_model::{Outcome, PointId, SubjectId};
+use lab_model::{Outcome, PointId, SubjectId, plural};
 use std::collections::HashMap;
 
 /// A check value and a number of units.

@@ -426,7 +426,7 @@ impl Workload for CommandWorkload<'_> {
     }
 
     fn begin_block(&mut self, number: u32, core: usize) {
-        self.build = number as usize % self.plan.builds();
+        self.build = self.plan.build_of(number);
         sys::pin_to_core(core);
         self.block_cores = match self.cores_of_commands() {
             Cores::One => vec![core],

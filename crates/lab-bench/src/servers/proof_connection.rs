@@ -4,8 +4,8 @@
 //! It sends requests as raw bytes, reads responses, and records a transcript.
 
 use crate::host::interrupt;
-use crate::subject::fault::plural;
 use lab_load::Tls;
+use lab_model::plural;
 use rustls::{ClientConnection, StreamOwned};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};

@@ -24,11 +24,3 @@ impl Fault {
         }
     }
 }
-
-/// Formats a count for a message: `1 row`, `3 rows`.
-pub fn plural(n: u64, noun: &str) -> String {
-    match n {
-        1 => format!("1 {noun}"),
-        n => format!("{n} {noun}s"),
-    }
-}

@@ -4,11 +4,11 @@
 
 use crate::host::sys;
 use crate::subject::dialog::{Dialog, Ending, connection_lost, nonsense};
-use crate::subject::fault::{Fault, SubjectResult, plural};
+use crate::subject::fault::{Fault, SubjectResult};
 use crate::subject::protocol::{self, Reply};
 use crate::targets::effects::{self, Failed};
 use lab_host::CpuClock;
-use lab_model::{Case, Check, Metric, Subject, Unit};
+use lab_model::{Case, Check, Metric, Subject, Unit, plural};
 use nix::unistd::Pid;
 use std::io;
 use std::path::{Path, PathBuf};

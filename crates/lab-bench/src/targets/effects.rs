@@ -2,9 +2,10 @@
 //! Counts the effects of calls that may fail. The target may contain the effect of a call once,
 //! more than once, or not at all (docs/protocol.md, "Calls that fail, and their effects").
 
-use crate::subject::fault::{SubjectResult, plural};
+use crate::subject::fault::SubjectResult;
 use crate::subject::protocol::Reply;
 use crate::targets::reported::wrong_writes;
+use lab_model::plural;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A subject's report of its work, which is checked against the rows that it added.
 
-use crate::subject::fault::{Fault, SubjectResult, plural};
-use lab_model::Writes;
+use crate::subject::fault::{Fault, SubjectResult};
+use lab_model::{Writes, plural};
 
 /// A subject's report of its work since the last check.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The SQLite files that subjects work on, and benchlab's own check of the changes to them.
 
-use crate::subject::fault::{Fault, SubjectResult, plural};
+use crate::subject::fault::{Fault, SubjectResult};
 use crate::targets::content;
 use crate::targets::effects::{self, CallBatch, Effects, Row};
 use crate::targets::own_sql;
 use crate::targets::reported::{Reported, wrong_writes};
 use crate::targets::sqlite_header::{HeaderCounters, SqliteHeader};
-use lab_model::{NO_VARIANT, Target, Writes};
+use lab_model::{NO_VARIANT, Target, Writes, plural};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use rusqlite::{Connection, OpenFlags, params};
 use std::cell::Cell;

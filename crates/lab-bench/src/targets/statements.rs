@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Verifies the work on a server. The server's counts must equal the counts that the case requires.
 
-use crate::subject::fault::{Fault, SubjectResult, plural};
+use crate::subject::fault::{Fault, SubjectResult};
 use crate::targets::reported::Reported;
-use lab_model::{Check, Plan, PointId};
+use lab_model::{Check, Plan, PointId, plural};
 use lab_services::Counters;
 
 /// The minimum number of operations that reveals whether a prepared statement is planned for each

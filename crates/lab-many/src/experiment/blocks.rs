@@ -10,7 +10,7 @@ use lab_bench::{
     Executor, Machine, OnProgress, Progress, RunContext, Scratch, Stop, ThisMachine, finds_peaks,
     missing_block, unix_seconds,
 };
-use lab_model::{AgentId, Block, BlockState, Metric, Outcome, Plan, PointId};
+use lab_model::{AgentId, Block, BlockState, Metric, Outcome, Plan, PointId, plural};
 use lab_stats::load::peaks::Peaks;
 use lab_store::StoreError;
 use std::collections::{HashMap, HashSet};
@@ -215,10 +215,9 @@ impl<'a> BlockAgents<'a> {
         let text = |o: &Outcome| format!("check={} units={}", o.check, o.units);
         let reason = unlike.map(|(outcome, earlier)| {
             format!(
-                "its results differ from those of other hosts: {} for {} operation{} at {} instead of {}",
+                "its results differ from those of other hosts: {} for {} at {} instead of {}",
                 text(outcome),
-                outcome.operations,
-                if outcome.operations == 1 { "" } else { "s" },
+                plural(outcome.operations, "operation"),
                 self.plan.label(outcome.point),
                 text(earlier)
             )
