@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures servers in their steady state with another generator, and checks the intervals of `benchlab run rest`.
 
-    benches/rest/steady.py [--subjects ada-server,node,…] [--runs quick,default,thorough] [--output FILE]
+    benches/rest/steady.py [--subjects ada-server,node,…] [--runs quick,default,thorough] [--truths FILE] [--output FILE]
 
 Every server is warmed up over 64 connections for 60 s, as is the baseline's. Then both are loaded in turns of 10 s,
 60 s each (--warm-up, --turn, --turns); the cost of a request is their CPU time from /proc, including compilers and
@@ -12,7 +12,8 @@ that waits for its clients costs more per request, because it sleeps and wakes u
 shows how busy each generator kept the servers, and its ratio is that of the generator that kept them busier. Then
 benchlab measures the same servers at the same point, in a quick, a default and a thorough run. Each of its intervals
 must overlap the independent one, or the run must have no verdict; otherwise the script exits with 1. It takes about
-five minutes per server, plus the runs; the machine must have no other load.
+five minutes per server, plus the runs; the machine must have no other load. `--truths FILE` keeps the independent figures
+in a file, and takes those of servers that the file already has from there; `--runs none` measures nothing else.
 """
 
 import argparse
@@ -24,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import profiles
@@ -143,6 +144,20 @@ def truth(name: str, args: argparse.Namespace) -> Truth:
     return Truth({generator: steady(done) for generator, done in turns.items()}, first.cpu_us)
 
 
+def stored(file: Path | None) -> dict[str, Truth]:
+    """Returns the independent figures in a file, by server."""
+    if not file or not file.exists():
+        return {}
+    found = {}
+    for name, one in json.loads(file.read_text()).items():
+        by_generator = {
+            generator: Steady(bench.Interval(**part["cost_us"]), bench.Interval(**part["ratio"]), part["busy"])
+            for generator, part in one["by_generator"].items()
+        }
+        found[name] = Truth(by_generator, one["first_us"])
+    return found
+
+
 def steady(turns: list[tuple[Load, Load]]) -> Steady:
     busy = (bench.median(turn[i].busy for turn in turns).estimate for i in (0, 1))
     return Steady(bench.median(own.cpu_us for own, _ in turns), bench.median(own.cpu_us / base.cpu_us for own, base in turns), min(busy))
@@ -169,7 +184,9 @@ def intervals(lab: Path, run: str, names: list[str]) -> dict[str, tuple[str, tup
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subjects", type=lambda text: text.split(","), default=list(SERVERS), help="[default: all of rest]")
-    parser.add_argument("--runs", type=lambda text: text.split(","), default=list(RUNS), help="[default: quick,default,thorough]")
+    parser.add_argument("--runs", type=lambda text: [] if text == "none" else text.split(","), default=list(RUNS),
+                        help="[default: quick,default,thorough]")
+    parser.add_argument("--truths", type=Path, metavar="FILE", help="keep the independent figures here, and reuse those that are there")
     parser.add_argument("--lab", type=Path, default=LAB, help="the program [default: the release build]")
     profiles.add_options(parser)
     parser.add_argument("--warm-up", type=int, default=60, metavar="S", help="seconds of load before the turns [default: 60]")
@@ -178,11 +195,15 @@ def main() -> None:
     args = profiles.parse(parser, {"warm_up": 3, "turn": 1, "turns": 3, "runs": ["quick"]})
     names = [name for name in args.subjects if name != BASELINE]
     bench.build()
-    truths = {}
+    truths = stored(args.truths)
     for name in names:
+        if name in truths:
+            continue
         print(f"{name} under wrk", file=sys.stderr, flush=True)
         truths[name] = truth(name, args)
         print(f"{name}: {truths[name]}", file=sys.stderr, flush=True)
+        if args.truths:
+            args.truths.write_text(json.dumps({one: asdict(known) for one, known in truths.items()}, indent=1) + "\n")
     said = {}
     for run in args.runs:
         print(f"benchlab, {run}", file=sys.stderr, flush=True)
