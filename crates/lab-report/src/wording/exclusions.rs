@@ -267,9 +267,12 @@ pub fn server_age(age: &ServerAge) -> String {
         AgeState::StillFalling => {
             format!("was still getting cheaper when its pilot ended: it needs more than {needed}")
         }
+        AgeState::LeftOut if age.steady && age.requests == 0 => {
+            "does not fit into the time of this run, although it needs no warm-up".into()
+        }
         AgeState::LeftOut => {
             format!(
-                "cannot be warmed up within the time of this run: each process needs {at_least}"
+                "does not fit into the time of this run: each process needs {at_least} to warm up"
             )
         }
     }

@@ -563,6 +563,12 @@ fn exclusion_reasons() -> Vec<ExclusionReason> {
     ];
     let ages = states.map(|(state, steady, off)| age(state, steady, off));
     all.extend(ages.map(|age| server(None, age)));
+    let warm = ServerAge {
+        requests: 0,
+        seconds: 0.0,
+        ..age(AgeState::LeftOut, true, 0)
+    };
+    all.push(server(None, warm));
     all.push(server(baseline(), age(AgeState::WarmingUp, true, 12)));
     all.extend([None, baseline()].map(|baseline| R::PeakUnknown { baseline }));
     all.extend([
