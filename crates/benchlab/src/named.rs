@@ -188,6 +188,9 @@ fn parse_words(verbs: &[&str], words: &[String]) -> Result<Cli, String> {
     for verb in ["compare", "load", "logs"] {
         command = command.mut_subcommand(verb, |verb| verb.args_override_self(true));
     }
+    command = command.mut_subcommand("audit", |audit| {
+        audit.mut_subcommands(|kind| kind.args_override_self(true))
+    });
     let all = ["benchlab"]
         .iter()
         .chain(verbs)

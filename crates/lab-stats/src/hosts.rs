@@ -165,8 +165,10 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
         })
         .collect();
     let alpha = spending::alpha(run, plan);
-    let family = alpha / compared.len().max(1) as f64;
     let kinds = kinds(&hosts);
+    // Each scope has a test of the hosts and, if there are several kinds, a test of the kinds.
+    let tests_per_scope = if kinds.is_empty() { 1 } else { 2 };
+    let family = alpha / (compared.len().max(1) * tests_per_scope) as f64;
     let effect = |(scope, by_host): (ComparedScope, Vec<Vec<f64>>)| {
         let between = random_effect::estimate(&by_host, family)?;
         let on_kind = |kind: &HostKind| {

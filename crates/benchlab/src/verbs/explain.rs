@@ -224,7 +224,7 @@ fn default_selection(seed: u64) -> Selection {
 }
 
 /// Returns the experiment's name and the selection of a run: its measured subjects, cases and
-/// values.
+/// services, at the points of a quick run.
 ///
 /// # Errors
 /// Returns an error if the run does not belong to an experiment, or if benchlab does not start the

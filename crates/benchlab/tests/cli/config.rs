@@ -327,6 +327,22 @@ fn machine(folder: &Path) {
     fs::write(file, "128\n").unwrap();
 }
 
+/// Options on the command line replace those of an entry, for every kind of audit.
+#[test]
+fn options_of_an_audit_can_be_given_again() {
+    let repository = Repository::new(
+        "[audit.machine]\nkind = \"host\"\nrules = \"absent\"\n",
+    );
+    machine(&repository.path());
+    fs::create_dir(repository.path().join("own")).unwrap();
+    let words = [
+        "audit", "machine", "--no-run", "--rules", "own", "--root", ".",
+    ];
+    let audit = repository.call(&words);
+    audit.expect(0);
+    assert!(audit.stdout.contains("net-somaxconn"), "{}", audit.stdout);
+}
+
 #[test]
 fn waivers_accept_findings_until_their_date() {
     let repository = Repository::new("");

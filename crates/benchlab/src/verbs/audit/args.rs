@@ -183,7 +183,7 @@ pub struct SiteRequestArgs {
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab audit site https://www.example.org/\n  benchlab audit site http://127.0.0.1:8080/ --fail-if 'bad>0'\n\n\
-                        Requests go only to the host of the URL, use GET and HEAD, and are limited to five per second."
+                        Requests go only to the host of the URL, use GET and HEAD, and are limited to five per second (--ask-rate)."
 )]
 pub struct SiteArgs {
     /// The page, or a HAR file saved with a browser
