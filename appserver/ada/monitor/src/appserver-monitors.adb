@@ -393,7 +393,7 @@ package body Appserver.Monitors is
       else
          if Now.Part_Count = Now.Parts'Last then
             declare
-               On : constant Natural := Number_Of (Self, Now.Name, May_Add => True);
+               On : constant Natural := Number_Of (Self, Now.Name, Now.May_Add);
             begin
                Sum_Up (Now.all);
                Count_Parts (Now.all, Self.Pages (On).all);
@@ -408,6 +408,28 @@ package body Appserver.Monitors is
    -- Requests --
    --------------
 
+   function Is_Of_Page (Method : String) return Boolean
+   is (Method
+       in "GET"
+        | "HEAD"
+        | "POST"
+        | "PUT"
+        | "PATCH"
+        | "DELETE"
+        | "QUERY"
+        | "PROPFIND"
+        | "PROPPATCH"
+        | "REPORT"
+        | "SEARCH"
+        | "MKCOL"
+        | "COPY"
+        | "MOVE"
+        | "LOCK"
+        | "UNLOCK");
+   --  Returns True if requests with a method may add pages: clients could otherwise add a page for
+   --  each method that they invent, and for each path, because servers respond to OPTIONS and TRACE
+   --  without looking for the resource.
+
    procedure Start (Self : aliased in out Timed_Request; Method, Path : String) is
       Is_Chosen : Boolean;
    begin
@@ -416,6 +438,7 @@ package body Appserver.Monitors is
       Self.Part_Count := 0;
       Self.Sum_Count  := 0;
       Folded_Names.Set_Route (Self.Name, Method, Path);
+      Self.May_Add := Is_Of_Page (Method);
       Current := Self'Unchecked_Access;
       Thread_Clocks.Choose_Sample (Self.Started, Is_Chosen);
       if Is_Chosen then
@@ -443,6 +466,7 @@ package body Appserver.Monitors is
    begin
       if Current /= null then
          Folded_Names.Set (Current.Name, Name);
+         Current.May_Add := True;
       end if;
    end Set_Page;
 
@@ -452,7 +476,10 @@ package body Appserver.Monitors is
       CPU     : constant Word :=
         (if Self.CPU_Started = No_CPU then No_CPU else Thread_Clocks.CPU_Time - Self.CPU_Started);
       On      : Page renames Self.Monitor.Pages
-        (Number_Of (Self.Monitor.all, Self.Name, May_Add => Status not in 400 .. 499)).all;
+        (Number_Of
+           (Self.Monitor.all,
+            Self.Name,
+            May_Add => Self.May_Add and then Status not in 400 .. 499 | 501 | 505)).all;
       Striped : Counted renames On.Statistics (Stripe (On.Stripes));
    begin
       Current := null;

@@ -77,9 +77,10 @@ package Appserver.Monitors is
 
    procedure Finish (Self : in out Timed_Request; Status : Natural; Path : String := "");
    --  Records a request for the page that Set_Page named. Without a call to Set_Page, the name of
-   --  the page is derived from the method and the path (see Folded_Names). A new name is accepted
-   --  only if the status is below 400 or at least 500, so that clients cannot fill the monitor with
-   --  names of nonexistent pages.
+   --  the page is derived from the method and the path (see Folded_Names). Clients must not be able
+   --  to fill the monitor with names of nonexistent pages. So a new name is accepted only if the
+   --  status is below 400 or at least 500, but not 501 or 505, and only for GET, HEAD, POST, PUT,
+   --  PATCH, DELETE, QUERY and the methods of WebDAV, or from Set_Page.
    --  @param Self the request
    --  @param Status the status code of the response
    --  @param Path the path to show if the request is one of the slowest requests of its page;
@@ -321,6 +322,8 @@ private
       CPU_Started : Word := No_CPU;
       Part_Count  : Natural := 0;
       Sum_Count   : Natural := 0;
+      May_Add     : Boolean := False;
+      --  True if the request may add a page
       Name        : Folded_Names.Page_Name;
       Parts       : Part_List;
       Sums        : Part_Sums (1 .. Max_Parts + 1);

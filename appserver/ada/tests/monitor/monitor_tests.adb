@@ -477,6 +477,32 @@ package body Monitor_Tests is
       Stress_Time.Repeat (Round'Access);
    end Nothing_Is_Lost;
 
+   procedure Clients_Add_No_Pages (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Watched : aliased Monitors.Monitor;
+
+      procedure Serve (Method, Path : String; Status : Natural; Name : String := "") is
+         Timed : aliased Monitors.Timed_Request (Watched'Access);
+      begin
+         Monitors.Start (Timed, Method, Path);
+         if Name /= "" then
+            Monitors.Set_Page (Name);
+         end if;
+         Monitors.Finish (Timed, Status, Path);
+      end Serve;
+
+   begin
+      Serve ("M1", "/", 501);
+      Serve ("M2", "/", 200);
+      Serve ("OPTIONS", "/anything", 200);
+      Serve ("GET", "/missing", 501);
+      Serve ("GET", "/a", 200);
+      Serve ("OPTIONS", "/b", 200, Name => "OPTIONS /{file}");
+      Assert (Watched.Page_Statistics ("(other)").Count = 4, "no page is added");
+      Assert (Watched.Page_Statistics ("GET /a").Count = 1, "a page is added");
+      Assert (Watched.Page_Statistics ("OPTIONS /{file}").Count = 1, "a named page is added");
+   end Clients_Add_No_Pages;
+
    procedure No_Memory (T : in out Fixture) is
       pragma Unreferenced (T);
 
@@ -597,6 +623,7 @@ package body Monitor_Tests is
       Add ("histograms: percentiles", Percentiles'Access);
       Add ("histograms: merging", Merging'Access);
       Add ("monitor: the filter", Filtered'Access);
+      Add ("monitor: clients add no pages", Clients_Add_No_Pages'Access);
       Add ("monitor: statistics", Shows_Metrics'Access);
       Add ("monitor: on a separate port, for this machine", Shows_Only_Here'Access);
       Add ("monitor: on the application's port, with a token", Shows_With_Token'Access);

@@ -36,6 +36,10 @@ final class Load<V> {
         return loader.compareAndSet(null, Thread.currentThread());
     }
 
+    boolean hasBegun() {
+        return loader.get() != null;
+    }
+
     V succeed(V loaded) {
         value = loaded;
         end.countDown();

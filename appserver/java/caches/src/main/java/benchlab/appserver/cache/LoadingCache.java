@@ -101,23 +101,40 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
             return load.succeed(
                     present != null ? present : keep(key, load, call(key, loader), false));
         } catch (Throwable e) {
-            throw load.fail(e);
+            throw failed(key, load, e);
         } finally {
             loads.remove(key, load);
         }
     }
 
+    /**
+     * Ends a load with a failure. Removes it first: a thread that waits for it may call again as soon
+     * as it has ended, and then loads again.
+     */
+    private LoadException failed(K key, Load<V> load, Throwable failure) {
+        LoadException thrown;
+        try {
+            loads.remove(key, load);
+        } finally {
+            thrown = load.fail(failure);
+        }
+        return thrown;
+    }
+
     /** Returns the new value if this thread has loaded it, otherwise the current value. */
     private V refresh(
             K key, V current, Loader<? super K, ? extends V> loader, Policy<K, V> policy) {
-        var load = new Load<V>();
-        if (loads.putIfAbsent(key, load) != null) {
+        var next = new Load<V>();
+        Load<V> pending = loads.putIfAbsent(key, next);
+        if (pending != null && pending.hasBegun()) {
             return current;
         }
+        // The executor may have dropped the task of a pending load, so it gets another one.
+        Load<V> load = pending == null ? next : pending;
         try {
             policy.options().executor().execute(() -> reload(key, load, loader));
         } catch (Throwable e) {
-            loads.remove(key, load); // The next call may load again.
+            loads.remove(key, next); // The next call may load again.
             if (!(e instanceof RejectedExecutionException)) {
                 throw e;
             }
@@ -128,12 +145,12 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
 
     private void reload(K key, Load<V> load, Loader<? super K, ? extends V> loader) {
         if (!load.begin()) {
-            return; // A caller found no value and did not wait for the executor.
+            return; // Another task or a caller that found no value was first.
         }
         try {
             load.succeed(keep(key, load, call(key, loader), true));
         } catch (Throwable e) {
-            load.fail(e); // Rethrows an Error.
+            failed(key, load, e); // Rethrows an Error.
         } finally {
             loads.remove(key, load);
         }

@@ -387,6 +387,26 @@ class CacheLimitsTest {
         assertEquals(2, cache.get("a", key -> 3));
     }
 
+    /** Checks that a task that the executor drops or delays does not end the refreshes of its key. */
+    @ParameterizedTest
+    @EnumSource(Scheme.class)
+    void anExecutorMayDropARefresh(Scheme scheme) {
+        var tasks = new ArrayList<Runnable>();
+        Cache<String, Integer> cache =
+                scheme.open(clocked().refreshAfterWrite(ns(10)).executor(tasks::add));
+        cache.put("a", 1);
+        for (int k = 1; k <= 2; k++) {
+            now += 10;
+            assertEquals(1, cache.get("a", key -> 2));
+            assertEquals(k, tasks.size());
+        }
+        tasks.get(1).run();
+        assertEquals(2, cache.get("a"));
+        cache.put("a", 3);
+        tasks.get(0).run();
+        assertEquals(3, cache.get("a"));
+    }
+
     /** A caller that finds no value loads it if the executor has not begun to refresh it. */
     @ParameterizedTest
     @EnumSource(Scheme.class)

@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -199,6 +200,49 @@ class CacheTest {
         assertEquals(4, failures.stream().distinct().count());
         assertNull(cache.get("key"));
         assertEquals(7, cache.get("key", key -> 7));
+    }
+
+    /** A key that calls a hook before the first use of its hash in the thread that sets the hook. */
+    private static final class HookedKey {
+        private final ThreadLocal<Runnable> hook = new ThreadLocal<>();
+
+        @Override
+        public int hashCode() {
+            Runnable next = hook.get();
+            hook.remove();
+            if (next != null) {
+                next.run();
+            }
+            return 1;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return this == other;
+        }
+    }
+
+    /** Checks that no later call gets the failure, even before the loading thread has returned. */
+    @ParameterizedTest
+    @EnumSource
+    void aLoadThatHasFailedIsNotFound(Scheme scheme) {
+        Cache<HookedKey, Integer> cache = scheme.open();
+        var key = new HookedKey();
+        var other = new FutureTask<>(() -> cache.get(key, k -> 7, Duration.ZERO));
+        Runnable callAgain =
+                () -> {
+                    new Thread(other).start();
+                    var thrown = assertThrows(ExecutionException.class, other::get);
+                    assertSame(LoadTimeoutException.class, thrown.getCause().getClass());
+                };
+        Loader<HookedKey, Integer> failing =
+                k -> {
+                    k.hook.set(callAgain);
+                    throw new IOException("no route");
+                };
+        assertThrows(LoadException.class, () -> cache.get(key, failing));
+        assertTrue(other.isDone());
+        assertEquals(7, cache.get(key, k -> 7));
     }
 
     @ParameterizedTest

@@ -34,6 +34,20 @@ final class Folding {
 
     private Folding() {}
 
+    /**
+     * Returns true if requests with an HTTP method may add pages. Clients could otherwise add a page
+     * for each method that they invent, and for each path, because servers respond to OPTIONS and
+     * TRACE without looking for the resource.
+     */
+    static boolean isPageMethod(String method) {
+        return switch (method) {
+            case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "QUERY" -> true; // RFC 9110, 5789
+            case "PROPFIND", "PROPPATCH", "REPORT", "SEARCH" -> true; // RFC 4918, 3253, 5323
+            case "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK" -> true;
+            default -> false;
+        };
+    }
+
     /** A reusable buffer for a name. */
     static final class PageName {
         final char[] text = new char[MAX_PAGE];

@@ -114,8 +114,10 @@ public final class Monitor {
     /**
      * Ends the request of this thread. The request counts for the page that {@link #page} named, or
      * otherwise for the page of its method and path, in which segments that look like keys become
-     * "{id}". A new page is added only if the status is below 400 or at least 500, so that clients
-     * cannot fill the monitor with the names of pages that do not exist.
+     * "{id}". Clients must not be able to fill the monitor with the names of pages that do not exist.
+     * So a new page is added only if the status is below 400 or at least 500, but not 501 or 505, and
+     * only for GET, HEAD, POST, PUT, PATCH, DELETE, QUERY and the methods of WebDAV, or if {@link
+     * #page} named it.
      *
      * @param status the status code of the response
      * @param path the path, whose first 120 characters are shown if this is one of the slowest
@@ -140,6 +142,7 @@ public final class Monitor {
         TimedRequest request = CURRENT.get();
         if (request.monitor != null) {
             request.name.set(name);
+            request.mayAddPage = true;
         }
     }
 
@@ -171,7 +174,7 @@ public final class Monitor {
 
     private void count(TimedRequest request, long now, long cpu, int status, String path) {
         long nanos = now - request.started;
-        Page page = pageOf(request, status < 400 || status >= 500);
+        Page page = pageOf(request, request.mayAddPage && isOfPage(status));
         Counted stripe = page.stripe(request.stripe(stripes));
         page.lookAtClock(now);
         stripe.record(nanos, status >= 500, status >= 400 && status < 500);
@@ -183,6 +186,11 @@ public final class Monitor {
             page.keep(example(request, nanos, cpu, status, path));
         }
         countParts(request, page);
+    }
+
+    /** Returns false for responses that a server also sends if there is no page. */
+    private static boolean isOfPage(int status) {
+        return status < 400 || status >= 500 && status != 501 && status != 505;
     }
 
     private static Example example(
@@ -249,7 +257,7 @@ public final class Monitor {
         }
         if (request.parts == TimedRequest.PARTS) {
             request.sumUp();
-            countParts(request, pageOf(request, true));
+            countParts(request, pageOf(request, request.mayAddPage));
         }
         request.queries[request.parts] = query.number;
         request.nanos[request.parts] = nanos;

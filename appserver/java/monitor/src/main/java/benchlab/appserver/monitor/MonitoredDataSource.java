@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The time of an execution is the duration of the call. It does not include rows that a driver
  * fetches later, in {@link java.sql.ResultSet#next}. {@code commit} and {@code rollback} of a
  * connection count as the queries {@code COMMIT} and {@code ROLLBACK}. A batch counts as one
- * execution.
+ * execution. Result sets and metadata are the driver's: {@code getStatement} of a result set and
+ * {@code getConnection} of metadata return the driver's objects, whose statements are not recorded.
  */
 public final class MonitoredDataSource implements DataSource {
 

@@ -98,15 +98,23 @@ final class Page {
      */
     void lookAtClock(long now) {
         if (now >= nextLook && turning.compareAndSet(false, true)) {
-            long time = System.currentTimeMillis();
-            long hour = time / HOUR_MILLIS;
-            if (hourNumber == 0 || hours[(hourNumber - 1) % hours.length].hour < hour) {
-                hours[hourNumber++ % hours.length] = totals(hour);
-                threshold = 0; // Some examples have expired.
+            try {
+                turn(now);
+            } finally {
+                turning.set(false);
             }
-            nextLook = now + Math.min(60_000, HOUR_MILLIS - time % HOUR_MILLIS) * 1_000_000;
-            turning.set(false);
         }
+    }
+
+    private void turn(long now) {
+        long time = System.currentTimeMillis();
+        long hour = time / HOUR_MILLIS;
+        if (hourNumber == 0 || hours[(hourNumber - 1) % hours.length].hour < hour) {
+            hours[hourNumber % hours.length] = totals(hour);
+            hourNumber++;
+            threshold = 0; // Some examples have expired.
+        }
+        nextLook = now + Math.min(60_000, HOUR_MILLIS - time % HOUR_MILLIS) * 1_000_000;
     }
 
     private Hour totals(long hour) {
@@ -129,11 +137,14 @@ final class Page {
             Thread.onSpinWait();
         }
         List<Hour> starts = new ArrayList<>();
-        for (int k = Math.max(0, hourNumber - hours.length); k < hourNumber; k++) {
-            starts.add(hours[k % hours.length]);
+        try {
+            for (int k = Math.max(0, hourNumber - hours.length); k < hourNumber; k++) {
+                starts.add(hours[k % hours.length]);
+            }
+            starts.add(totals(0));
+        } finally {
+            turning.set(false);
         }
-        starts.add(totals(0));
-        turning.set(false);
         return IntStream.range(0, starts.size() - 1)
                 .mapToObj(k -> difference(starts.get(k), starts.get(k + 1)))
                 .toList();

@@ -28,6 +28,9 @@ final class TimedRequest {
     /** The monitor of the current request; null while the thread serves no request. */
     @Nullable Monitor monitor;
 
+    /** True if the request may add a page. */
+    boolean mayAddPage;
+
     long started;
 
     /**
@@ -52,6 +55,7 @@ final class TimedRequest {
         parts = 0;
         sums = 0;
         name.setRoute(method, path);
+        mayAddPage = Folding.isPageMethod(method);
         cpuStarted = -1;
         started = System.nanoTime();
         if (started - nextCpu >= 0 || nextCpu == Long.MIN_VALUE) {
@@ -108,6 +112,7 @@ final class TimedRequest {
         var copy = new TimedRequest();
         copy.monitor = monitor;
         copy.name.set(new String(name.text, 0, name.length));
+        copy.mayAddPage = mayAddPage;
         copy.started = started;
         copy.parts = parts;
         System.arraycopy(queries, 0, copy.queries, 0, parts);

@@ -102,6 +102,36 @@ class MonitorTest {
         assertEquals(6, monitor.statistics(Monitor.OTHER, Monitor.OTHER).count());
     }
 
+    /** Checks that a client cannot use up the names with methods or paths that do not exist. */
+    @Test
+    void clientsAddNoPages() throws Exception {
+        var monitor = new Monitor(2, 2, 1);
+        Query query = monitor.query("SELECT 1");
+        for (int status : new int[] {200, 404, 501, 505}) {
+            for (String method : "M1 M2 OPTIONS TRACE get".split(" ")) {
+                monitor.begin(method, "/" + status);
+                for (int k = 0; k < 100; k++) {
+                    monitor.record(query, 1, false);
+                }
+                monitor.end(status, "/" + status);
+            }
+        }
+        monitor.begin("GET", "/missing");
+        monitor.end(501, "/missing");
+        monitor.begin("OPTIONS", "/missing");
+        DetachedRequest detached = monitor.detach();
+        detached.end(200, "/missing");
+        monitor.begin("GET", "/a");
+        monitor.end(200, "/a");
+        monitor.begin("OPTIONS", "/b");
+        Monitor.page("OPTIONS /{file}");
+        monitor.end(200, "/b");
+        assertEquals(1, monitor.statistics("GET /a").count());
+        assertEquals(1, monitor.statistics("OPTIONS /{file}").count());
+        assertEquals(22, monitor.statistics(Monitor.OTHER).count());
+        assertEquals(2_000, monitor.statistics(Monitor.OTHER, "SELECT ?").count());
+    }
+
     @Test
     void namesAPageByItself() {
         var monitor = new Monitor();

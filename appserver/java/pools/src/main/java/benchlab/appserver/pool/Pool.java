@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
@@ -37,6 +39,9 @@ import org.jspecify.annotations.Nullable;
  *       occupies no carrier thread.
  * </ul>
  *
+ * <p>Hooks run with the context class loader of the thread whose lease they serve, and those that
+ * serve no lease with the context class loader of the thread that created the pool.
+ *
  * <p>A thread that holds a lease and waits for a second one can deadlock with itself: use a
  * timeout.
  *
@@ -57,6 +62,10 @@ public final class Pool<R> implements AutoCloseable {
 
     private final PoolOptions<R> options;
     private final Slots<R> slots;
+    private final Executor helpers;
+
+    /** The context class loader for hooks that no caller runs or waits for. */
+    private final @Nullable ClassLoader loader = Thread.currentThread().getContextClassLoader();
 
     /** True if closing a lease runs a hook or reads the clock. */
     private final boolean hasWorkAtEnd;
@@ -135,6 +144,12 @@ public final class Pool<R> implements AutoCloseable {
      * @param options the hooks and settings
      */
     public Pool(int capacity, PoolOptions<R> options) {
+        this(capacity, options, HELPERS);
+    }
+
+    /** Creates an empty pool that runs its hooks with another executor. */
+    Pool(int capacity, PoolOptions<R> options, Executor helpers) {
+        this.helpers = helpers;
         this.options = Objects.requireNonNull(options, "options");
         options.check();
         this.capacity = checked(capacity);
@@ -615,7 +630,7 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /** Waits for the result. If this method throws, the result can no longer be completed. */
-    private static <T> T await(CompletableFuture<T> result, long timeout)
+    static <T> T await(CompletableFuture<T> result, long timeout)
             throws InterruptedException, TimeoutException {
         try {
             return result.get(timeout, TimeUnit.NANOSECONDS);
@@ -626,31 +641,52 @@ public final class Pool<R> implements AutoCloseable {
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt(); // For the next blocking call.
             }
-            return result.join();
+            return completed(result);
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof Error error) {
-                throw error;
-            }
-            throw (RuntimeException) e.getCause();
+            throw unchecked(e.getCause());
         }
     }
 
-    private static void onHelper(Runnable work, Runnable onFailure) {
-        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+    private static <T> T completed(CompletableFuture<T> result) {
         try {
-            HELPERS.execute(
+            return result.join();
+        } catch (CompletionException e) {
+            throw unchecked(e.getCause());
+        }
+    }
+
+    private static RuntimeException unchecked(@Nullable Throwable failure) {
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        return (RuntimeException) Objects.requireNonNull(failure);
+    }
+
+    /** Runs work on a helper thread, with the context class loader of this thread. */
+    private void onHelper(Runnable work, Runnable onFailure) {
+        ClassLoader callers = Thread.currentThread().getContextClassLoader();
+        try {
+            helpers.execute(
                     () -> {
-                        Thread.currentThread().setContextClassLoader(loader);
                         try {
-                            work.run();
+                            withLoader(callers, work);
                         } finally {
-                            Thread.currentThread().setContextClassLoader(null);
                             Thread.interrupted();
                         }
                     });
         } catch (Throwable e) { // No thread or no memory is available.
             onFailure.run();
             throw e;
+        }
+    }
+
+    private static void withLoader(@Nullable ClassLoader loader, Runnable work) {
+        Thread thread = Thread.currentThread();
+        thread.setContextClassLoader(loader);
+        try {
+            work.run();
+        } finally {
+            thread.setContextClassLoader(null);
         }
     }
 
@@ -706,8 +742,12 @@ public final class Pool<R> implements AutoCloseable {
         change(() -> forget(slot, end));
     }
 
-    /** Reclaims a slot whose lease was leaked. */
+    /** Reclaims a slot whose lease was leaked. Called by a thread of all pools. */
     void reclaim(Slot<R> slot) {
+        withLoader(loader, () -> destroyLeaked(slot));
+    }
+
+    private void destroyLeaked(Slot<R> slot) {
         LOGGER.log(
                 System.Logger.Level.WARNING,
                 "a lease of "
@@ -814,9 +854,13 @@ public final class Pool<R> implements AutoCloseable {
     /**
      * Does the maintenance that is due: reports leaks, removes expired and idle resources, checks
      * resources for {@code keepAlive}, and creates resources for {@code minIdle}. Called regularly
-     * by one thread, which must not block, so hooks run on other threads.
+     * by a thread of all pools, which must not block, so hooks run on other threads.
      */
     void visit() {
+        withLoader(loader, this::maintain);
+    }
+
+    private void maintain() {
         try {
             reportLeaks();
             List<Slot<R>> due = removeOld(System.nanoTime());
@@ -841,14 +885,23 @@ public final class Pool<R> implements AutoCloseable {
         for (Slot<R> slot : slots.all()) {
             LeaseOrigin origin = slot.origin();
             if (origin != null && !origin.isReported && origin.heldNanos() >= threshold) {
-                origin.isReported = true;
-                lock.lock();
-                leaks++;
-                lock.unlock();
                 LeakReport report = origin.report();
-                onHelper(() -> report(slot, report), () -> {});
+                origin.isReported = true;
+                countLeak(1);
+                onHelper(
+                        () -> report(slot, report),
+                        () -> {
+                            origin.isReported = false;
+                            countLeak(-1);
+                        });
             }
         }
+    }
+
+    private void countLeak(int count) {
+        lock.lock();
+        leaks += count;
+        lock.unlock();
     }
 
     private void report(Slot<R> slot, LeakReport report) {
@@ -892,10 +945,23 @@ public final class Pool<R> implements AutoCloseable {
                 old.add(slot);
             }
         }
-        for (Slot<R> slot : old) {
-            onHelper(() -> end(slot), () -> end(slot));
-        }
+        endAll(old);
         return due;
+    }
+
+    /** Ends all removed slots, even if no helper thread is available; then the first failure is thrown. */
+    private void endAll(List<Slot<R>> removed) {
+        Throwable failure = null;
+        for (Slot<R> slot : removed) {
+            try {
+                onHelper(() -> end(slot), () -> end(slot));
+            } catch (RuntimeException | Error e) {
+                failure = failure == null ? e : failure;
+            }
+        }
+        if (failure != null) {
+            throw unchecked(failure);
+        }
     }
 
     private static boolean isReached(@Nullable Duration limit, long time) {

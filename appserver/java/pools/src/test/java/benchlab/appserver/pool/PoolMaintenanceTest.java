@@ -11,15 +11,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import benchlab.appserver.pool.PoolOptions.RequestOrder;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
@@ -458,6 +464,96 @@ class PoolMaintenanceTest {
         } finally {
             virtual.shutdown();
         }
+    }
+
+    /** Rejects some tasks, as an executor that cannot create a thread. */
+    private final class Helpers implements Executor {
+        private final AtomicInteger rejections;
+
+        Helpers(int rejections) {
+            this.rejections = new AtomicInteger(rejections);
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            if (rejections.getAndUpdate(n -> Math.max(0, n - 1)) > 0) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            threads.execute(task);
+        }
+    }
+
+    @Test
+    void oldResourcesAreDestroyedAlthoughNoThreadIsAvailable() throws Exception {
+        var idle = options.idleTimeout(Duration.ofMillis(40));
+        try (var pool = new Pool<>(3, idle, new Helpers(1))) {
+            leaseAtOnce(pool, 3);
+            until(() -> pool.statistics().size() == 0);
+            assertEquals(3, destroyed());
+            leaseAtOnce(pool, 3);
+        }
+    }
+
+    @Test
+    void aLeakIsReportedOnceAThreadIsAvailable() throws Exception {
+        var reports = new AtomicInteger();
+        var watched =
+                options.leakThreshold(Duration.ofMillis(2))
+                        .leakListener(report -> reports.incrementAndGet());
+        try (var pool = new Pool<>(1, watched, new Helpers(2));
+                var lease = pool.lease()) {
+            assertEquals(0, lease.resource().number);
+            until(() -> reports.get() == 1);
+            assertEquals(1, pool.statistics().leaks());
+        }
+    }
+
+    @Test
+    void maintenanceHasTheClassLoaderOfThePoolsCreator() throws Exception {
+        Thread creator = Thread.currentThread();
+        ClassLoader before = creator.getContextClassLoader();
+        var loaders = new ConcurrentLinkedQueue<String>();
+        try (var application = new URLClassLoader("application", new URL[0], before)) {
+            var recording =
+                    PoolOptions.of(
+                                    () -> {
+                                        loaders.add(loaderOf("factory"));
+                                        return make();
+                                    })
+                            .destroy(resource -> loaders.add(loaderOf("destroy")))
+                            .minIdle(1)
+                            .maxLifetime(Duration.ofMillis(20));
+            creator.setContextClassLoader(application);
+            try (var pool = new Pool<>(1, recording)) {
+                creator.setContextClassLoader(before);
+                until(() -> pool.statistics().expired() > 0 && loaders.size() >= 3);
+            }
+        } finally {
+            creator.setContextClassLoader(before);
+        }
+        assertEquals(
+                List.of("factory of application", "destroy of application", "factory of application"),
+                loaders.stream().limit(3).toList());
+    }
+
+    private static String loaderOf(String hook) {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        return hook + " of " + (loader == null ? null : loader.getName());
+    }
+
+    /** Tests a factory that fails at the moment at which a lease times out. */
+    @Test
+    void aFailureAtTheTimeoutIsThrownAsItIs() {
+        var failure = new ResourceException(new IOException("no route"));
+        var failing =
+                new CompletableFuture<Object>() {
+                    @Override
+                    public Object get(long time, TimeUnit unit) throws TimeoutException {
+                        completeExceptionally(failure);
+                        throw new TimeoutException();
+                    }
+                };
+        assertSame(failure, assertThrows(ResourceException.class, () -> Pool.await(failing, 1)));
     }
 
     private static void until(BooleanSupplier condition) throws InterruptedException {

@@ -16,8 +16,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
@@ -273,7 +275,8 @@ public final class RunningProcess implements AutoCloseable {
      *
      * @param source the stream to copy
      * @return a future that completes when the source was copied or the rest was discarded; it
-     *     fails with an {@link IOException} of the source
+     *     fails with an {@link IOException} of the source. If it is cancelled, the source and standard
+     *     input are closed in the background
      * @throws IllegalStateException if standard input is not piped or is already being fed
      */
     public Future<Void> feed(InputStream source) {
@@ -285,10 +288,26 @@ public final class RunningProcess implements AutoCloseable {
                 throw new IllegalStateException("standard input is already being fed");
             }
             isFed = true;
-            Future<Void> feeding = Streams.start(() -> copy(source));
+            FutureTask<Void> feeding = feeding(source);
+            Streams.run(feeding);
             background.add(feeding);
             return feeding;
         }
+    }
+
+    private FutureTask<Void> feeding(InputStream source) {
+        return new FutureTask<>(() -> copy(source)) {
+            @Override
+            protected void done() {
+                if (isCancelled()) { // Possibly before the copy has begun.
+                    Streams.run(
+                            () -> {
+                                closeQuietly(stdin());
+                                closeQuietly(source);
+                            });
+                }
+            }
+        };
     }
 
     private @Nullable Void copy(InputStream source) throws IOException {
@@ -457,6 +476,8 @@ public final class RunningProcess implements AutoCloseable {
                 return false;
             } catch (IOException e) {
                 // The stream has failed, which its readers and the threads that wait for it notice.
+            } catch (CancellationException e) {
+                // The application has cancelled a feed, which closes its streams itself.
             }
         }
         return true;

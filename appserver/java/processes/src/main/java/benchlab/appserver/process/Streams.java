@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 
 /**
  * Background threads that start programs and read and write pipes: one for each process and each
@@ -24,6 +25,23 @@ final class Streams {
     private Streams() {}
 
     static <T> Future<T> start(Callable<T> work) {
-        return THREADS.submit(work);
+        var task = new FutureTask<>(work);
+        run(task);
+        return task;
+    }
+
+    /** Runs work with the context class loader of the thread that calls this method. */
+    static void run(Runnable work) {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        THREADS.execute(
+                () -> {
+                    Thread thread = Thread.currentThread();
+                    thread.setContextClassLoader(loader);
+                    try {
+                        work.run();
+                    } finally {
+                        thread.setContextClassLoader(null);
+                    }
+                });
     }
 }

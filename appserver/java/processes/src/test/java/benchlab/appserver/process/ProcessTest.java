@@ -17,6 +17,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.lang.reflect.Proxy;
@@ -226,6 +228,16 @@ class ProcessTest {
             assertEquals(
                     "the source failed",
                     assertThrows(ExecutionException.class, feeding::get).getCause().getMessage());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCancelledFeedEndsTheInput(boolean interrupts) throws Exception {
+        try (var endless = new PipedInputStream(new PipedOutputStream());
+                var process = Command.of("cat").start()) {
+            assertTrue(process.feed(endless).cancel(interrupts));
+            assertEquals(new Exited(0), process.waitFor(LONG));
         }
     }
 

@@ -3,6 +3,11 @@ package benchlab.appserver.resilience;
 
 import benchlab.appserver.resilience.RetryListener.FailedAttempt;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -96,7 +101,9 @@ public final class Attempts {
 
     /**
      * Decides after a failure whether there is another attempt, and if so, waits for its delay. The
-     * previous failure is added to {@code failure} as a suppressed exception.
+     * previous failure is added to {@code failure} as a suppressed exception. An interrupt ends the
+     * call: there is no other attempt if the thread is interrupted, or if the failure or one of its
+     * causes is an {@link InterruptedException}.
      *
      * @param failure the exception of the attempt
      * @param kind the class of the failure, for the listener
@@ -129,6 +136,7 @@ public final class Attempts {
     private boolean sleep(Exception failure, Enum<?> kind, Backoff backoff, Duration minDelay) {
         long delay = Math.max(backoff.delay(number, timer.random()), minDelay.toNanos());
         if (Thread.currentThread().isInterrupted()
+                || isInterrupt(failure)
                 || delay > deadlineNanos - elapsedNanos()
                 || delay >= nanosLeft()
                 || budget != null && !budget.spend()) {
@@ -142,6 +150,23 @@ public final class Attempts {
             Thread.currentThread().interrupt();
             return false;
         }
+    }
+
+    /**
+     * Returns true if an attempt ended because its thread was interrupted. The work has then usually
+     * cleared the interrupt flag.
+     */
+    private static boolean isInterrupt(Exception failure) {
+        Set<Throwable> visited = Collections.newSetFromMap(new IdentityHashMap<>());
+        Throwable cause = failure;
+        while (cause != null && visited.add(cause)) {
+            if (cause instanceof InterruptedException) {
+                return true;
+            }
+            boolean isOfOtherThread = cause instanceof ExecutionException || cause instanceof CompletionException;
+            cause = isOfOtherThread ? null : cause.getCause();
+        }
+        return false;
     }
 
     private FailedAttempt failed(Exception failure, Enum<?> kind) {

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>Errors are not replaced. An exception of the replacement is thrown, with the failure of the call
- * as a suppressed exception.
+ * as a suppressed exception. The replacement may throw the failure itself. If the failure is an {@link
+ * InterruptedException}, the interrupt flag is set after the replacement.
  *
  * @param <T> the type of the result
  */
@@ -73,8 +74,14 @@ public final class Fallback<T extends @Nullable Object> {
             try {
                 return replacement.apply(failure);
             } catch (RuntimeException e) {
-                e.addSuppressed(failure);
+                if (e != failure) {
+                    e.addSuppressed(failure);
+                }
                 throw e;
+            } finally {
+                if (failure instanceof InterruptedException) {
+                    Thread.currentThread().interrupt();
+                }
             }
         }
     }

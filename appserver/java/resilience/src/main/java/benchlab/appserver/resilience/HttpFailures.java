@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -43,23 +45,36 @@ public final class HttpFailures {
     private HttpFailures() {}
 
     /**
-     * Classifies the exception of a client. If no connection could be established, nothing was sent.
-     * After any other {@link IOException}, the server may have processed the request.
+     * Classifies the exception of a client, and its causes, because many clients wrap exceptions. If
+     * no connection could be established, nothing was sent. After any other {@link IOException}, the
+     * server may have processed the request.
+     *
+     * <p>The client must not follow redirects of requests that are not idempotent: if the target of
+     * a redirect is down, the first server has already processed the request.
      *
      * @param failure the exception
      * @return the classification
      */
     public static Verdict classify(Exception failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof ConnectException
-                    || cause instanceof NoRouteToHostException
-                    || cause instanceof UnknownHostException
-                    || cause instanceof UnresolvedAddressException
-                    || cause.getClass().getName().equals(CONNECT_TIMEOUT)) {
+        Set<Throwable> visited = Collections.newSetFromMap(new IdentityHashMap<>());
+        boolean isLost = false;
+        Throwable cause = failure;
+        while (cause != null && visited.add(cause)) {
+            if (isUnableToConnect(cause)) {
                 return Verdict.TRANSIENT;
             }
+            isLost |= cause instanceof IOException;
+            cause = cause.getCause();
         }
-        return failure instanceof IOException ? Verdict.OUTCOME_UNKNOWN : Verdict.PERMANENT;
+        return isLost ? Verdict.OUTCOME_UNKNOWN : Verdict.PERMANENT;
+    }
+
+    private static boolean isUnableToConnect(Throwable cause) {
+        return cause instanceof ConnectException
+                || cause instanceof NoRouteToHostException
+                || cause instanceof UnknownHostException
+                || cause instanceof UnresolvedAddressException
+                || cause.getClass().getName().equals(CONNECT_TIMEOUT);
     }
 
     /**

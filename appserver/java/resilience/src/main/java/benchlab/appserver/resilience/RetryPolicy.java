@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  *       it is {@link #idempotent}.
  *   <li>The exception of the last attempt is thrown unchanged. The exception of each attempt has
  *       the exception of the previous attempt as a suppressed exception. Errors are not caught.
- *   <li>An interrupt ends the retries and the delay between them; the interrupt flag stays set.
+ *   <li>An interrupt ends the retries and the delay between them; the interrupt flag stays set. An
+ *       {@link InterruptedException} of the work is not retried, whatever its classification.
  *   <li>Nested policies multiply their attempts. A shared {@link Budget} limits the retries.
  * </ul>
  */

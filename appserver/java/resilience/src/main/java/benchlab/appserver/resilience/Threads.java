@@ -19,16 +19,32 @@ final class Threads {
                 return thread;
             };
 
+    private static final Executor CALLS = Executors.newCachedThreadPool(FACTORY);
+
     /**
-     * Runs calls in daemon threads, which are created as needed. They keep neither the program nor
-     * a class loader alive.
+     * Runs calls in daemon threads, which are created as needed. A call has the context class loader
+     * of its caller. Idle threads keep neither the program nor a class loader alive.
      */
-    static final Executor DAEMONS = Executors.newCachedThreadPool(FACTORY);
+    static final Executor DAEMONS = Threads::execute;
 
     /** Runs the tasks that end time limits. These tasks must be short. */
     static final ScheduledThreadPoolExecutor ALARMS = alarms();
 
     private Threads() {}
+
+    private static void execute(Runnable call) {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        CALLS.execute(
+                () -> {
+                    Thread thread = Thread.currentThread();
+                    thread.setContextClassLoader(loader);
+                    try {
+                        call.run();
+                    } finally {
+                        thread.setContextClassLoader(null);
+                    }
+                });
+    }
 
     private static ScheduledThreadPoolExecutor alarms() {
         var executor = new ScheduledThreadPoolExecutor(1, FACTORY);

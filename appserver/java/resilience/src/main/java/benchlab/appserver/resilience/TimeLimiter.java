@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * TimeLimitExceededException} immediately, even if the call does not respond to the interrupt. The
  * call may then still take effect.
  *
- * <p>Thread-local state of the caller, such as a transaction, is not visible to the call. Database
- * transactions have their own timeout ({@code Policy.timeout} of {@code appserver-retry}).
+ * <p>Thread-local state of the caller, such as a transaction, is not visible to the call; its context
+ * class loader is, unless the call runs in another executor. Database transactions have their own
+ * timeout ({@code Policy.timeout} of {@code appserver-retry}).
  */
 public final class TimeLimiter implements Guard {
 

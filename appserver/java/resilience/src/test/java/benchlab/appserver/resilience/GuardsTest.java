@@ -11,6 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import benchlab.appserver.Stress;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -19,6 +21,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -226,6 +229,52 @@ class GuardsTest {
                                             return "late";
                                         }));
         assertFalse(Thread.interrupted());
+    }
+
+    /** Checks that the end of the inner limit does not hide that of the outer limit. */
+    @Test
+    void nestedLimitsInterruptTheirCallsEach() {
+        var haveEnded = new CountDownLatch(1);
+        Work<String, RuntimeException> late =
+                () -> {
+                    // This thread runs tasks in the order of their times, so both limits have ended.
+                    Threads.ALARMS.schedule(haveEnded::countDown, 2 * SHORT.toNanos(), TimeUnit.NANOSECONDS);
+                    awaitInterruptedly(haveEnded);
+                    return "late";
+                };
+        Work<String, RuntimeException> outer =
+                () -> {
+                    var inner = TimeLimiter.inCallersThread(SHORT);
+                    assertThrows(TimeLimitExceededException.class, () -> inner.call(late));
+                    assertTrue(Thread.currentThread().isInterrupted());
+                    return "late";
+                };
+        assertThrows(TimeLimitExceededException.class, () -> TimeLimiter.inCallersThread(SHORT).call(outer));
+        assertFalse(Thread.interrupted());
+    }
+
+    private static void awaitInterruptedly(CountDownLatch latch) {
+        while (latch.getCount() > 0) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                // Of a limit that has ended.
+            }
+        }
+    }
+
+    @Test
+    void aCallInAnotherThreadHasTheClassLoaderOfItsCaller() throws Exception {
+        Thread caller = Thread.currentThread();
+        ClassLoader before = caller.getContextClassLoader();
+        try (var application = new URLClassLoader(new URL[0], before)) {
+            caller.setContextClassLoader(application);
+            for (Guard guard : List.of(new TimeLimiter(FOREVER), Hedge.forIdempotentCalls(FOREVER, 2))) {
+                assertSame(application, guard.call(() -> Thread.currentThread().getContextClassLoader()));
+            }
+        } finally {
+            caller.setContextClassLoader(before);
+        }
     }
 
     private static void awaitQuietly(CountDownLatch latch) {
@@ -450,6 +499,34 @@ class GuardsTest {
                                             throw first;
                                         }));
         assertArrayEquals(new Throwable[] {first}, thrown.getSuppressed());
+    }
+
+    @Test
+    void aReplacementMayThrowTheFailureAgain() {
+        var failure = new IllegalStateException("down");
+        Work<String, RuntimeException> failing =
+                () -> {
+                    throw failure;
+                };
+        var again =
+                Fallback.<String>to(
+                        same -> {
+                            throw (RuntimeException) same;
+                        });
+        var bulkhead = new Bulkhead(1, Duration.ZERO);
+        assertSame(failure, assertThrows(IllegalStateException.class, () -> again.call(bulkhead, failing)));
+        assertEquals(0, failure.getSuppressed().length);
+    }
+
+    @Test
+    void anInterruptThatIsReplacedIsKept() throws Exception {
+        Work<String, InterruptedException> interrupted =
+                () -> {
+                    throw new InterruptedException();
+                };
+        var bulkhead = new Bulkhead(1, Duration.ZERO);
+        assertEquals("none", Fallback.to(failure -> "none").call(bulkhead, interrupted));
+        assertTrue(Thread.interrupted());
     }
 
     @Test

@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -171,12 +173,22 @@ class HttpFailuresTest {
     void exceptionsAndStatusesHaveAVerdict() {
         assertEquals(Verdict.TRANSIENT, HttpFailures.classify(new IOException(new ConnectException())));
         assertEquals(Verdict.OUTCOME_UNKNOWN, HttpFailures.classify(new HttpTimeoutException("late")));
+        assertEquals(Verdict.OUTCOME_UNKNOWN, HttpFailures.classify(new UncheckedIOException(new IOException("lost"))));
+        assertEquals(Verdict.OUTCOME_UNKNOWN, HttpFailures.classify(new RuntimeException(new SocketTimeoutException())));
+        assertEquals(Verdict.TRANSIENT, HttpFailures.classify(new RuntimeException(new ConnectException())));
         assertEquals(Verdict.PERMANENT, HttpFailures.classify(new IllegalArgumentException()));
         assertEquals(FailureKind.OUTCOME_UNKNOWN, HttpFailures.ofResponse(504, null).kind());
         assertEquals(FailureKind.TRANSIENT, HttpFailures.ofResponse(429, null).kind());
         assertNull(HttpFailures.ofResponse(404, null));
         assertNull(HttpFailures.ofResponse(200, null));
         assertEquals(List.of(true, false), List.of(HttpFailures.isIdempotent("PUT"), HttpFailures.isIdempotent("POST")));
+    }
+
+    @Test
+    void causesMayFormACycle() {
+        var outer = new IllegalStateException();
+        outer.initCause(new IllegalArgumentException(outer));
+        assertEquals(Verdict.PERMANENT, HttpFailures.classify(outer));
     }
 
     @Test

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
 class RetryPolicyTest {
@@ -166,6 +167,28 @@ class RetryPolicyTest {
         Thread.currentThread().interrupt();
         fails(policy, new Failing("busy"), 1);
         assertTrue(Thread.interrupted());
+    }
+
+    @Test
+    void anInterruptOfTheWorkEndsTheRetries() {
+        var always = RetryPolicy.of(failure -> Verdict.TRANSIENT).attempts(2).timer(timer);
+        var interrupt = new InterruptedException();
+        for (Exception failure : List.of(interrupt, new IllegalStateException(interrupt))) {
+            assertEquals(1, runsOf(always, failure));
+        }
+        assertEquals(2, runsOf(always, new ExecutionException(interrupt))); // Of another thread.
+    }
+
+    /** Returns the number of runs of a call that always fails. */
+    private static int runsOf(Guard guard, Exception failure) {
+        int[] runs = {0};
+        Work<Integer, Exception> failing =
+                () -> {
+                    runs[0]++;
+                    throw failure;
+                };
+        assertSame(failure, assertThrows(Exception.class, () -> guard.call(failing)));
+        return runs[0];
     }
 
     @Test

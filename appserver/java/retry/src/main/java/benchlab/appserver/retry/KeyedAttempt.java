@@ -61,7 +61,9 @@ final class KeyedAttempt<T extends @Nullable Object, X extends Exception> {
         try {
             return transactions.run(key::find, (connection, stored) -> rollBack(connection));
         } catch (SQLException e) {
-            e.addSuppressed(failure);
+            if (e != failure) {
+                e.addSuppressed(failure);
+            }
             throw e;
         }
     }

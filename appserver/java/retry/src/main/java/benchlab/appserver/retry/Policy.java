@@ -77,6 +77,8 @@ public record Policy(
         deadline.toNanos(); // Throws if it exceeds 292 years.
         if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
             throw new IllegalArgumentException("timeout must be positive: " + timeout);
+        } else if (timeout != null) {
+            timeout.toNanos(); // Throws if it exceeds 292 years.
         }
         Map<Fault, Backoff> copy = new EnumMap<>(Fault.class);
         copy.putAll(backoffs);
@@ -157,9 +159,10 @@ public record Policy(
     }
 
     /**
-     * Returns a copy with a different timeout.
+     * Returns a copy with a different timeout. With a timeout, another thread opens the connections,
+     * so thread-local state of the caller is not visible to the {@link Transactions.Source}.
      *
-     * @param time the maximum time of the whole call; null for no timeout
+     * @param time the maximum time of the whole call, at most 292 years; null for no timeout
      * @return the policy
      */
     public Policy timeout(@Nullable Duration time) {

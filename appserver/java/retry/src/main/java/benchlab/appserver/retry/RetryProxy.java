@@ -19,6 +19,30 @@ public final class RetryProxy {
 
     private RetryProxy() {}
 
+    /** Calls the target. Two services are equal if their targets are equal. */
+    private record Handler(Object target, Map<Method, Policy> retried) implements InvocationHandler {
+
+        @Override
+        public @Nullable Object invoke(Object proxy, Method method, Object[] arguments) throws Exception {
+            if (method.getDeclaringClass() == Object.class && method.getName().equals("equals")) {
+                return target.equals(targetOf(arguments[0]));
+            }
+            Policy policy = retried.get(method);
+            return policy == null
+                    ? RetryProxy.invoke(target, method, arguments)
+                    : Retry.call(policy, () -> RetryProxy.invoke(target, method, arguments));
+        }
+
+        /** Returns the target of a service; any other object unchanged. */
+        private static @Nullable Object targetOf(@Nullable Object object) {
+            return object != null
+                            && Proxy.isProxyClass(object.getClass())
+                            && Proxy.getInvocationHandler(object) instanceof Handler handler
+                    ? handler.target
+                    : object;
+        }
+    }
+
     /**
      * Creates a service with one policy, for {@code @Retried} without a name.
      *
@@ -63,16 +87,11 @@ public final class RetryProxy {
                 retried.put(method, policy);
             }
         }
-        InvocationHandler handler =
-                (proxy, method, arguments) -> {
-                    Policy policy = retried.get(method);
-                    return policy == null
-                            ? invoke(target, method, arguments)
-                            : Retry.call(policy, () -> invoke(target, method, arguments));
-                };
         return service.cast(
                 Proxy.newProxyInstance(
-                        service.getClassLoader(), new Class<?>[] {service}, handler));
+                        service.getClassLoader(),
+                        new Class<?>[] {service},
+                        new Handler(target, retried)));
     }
 
     /**

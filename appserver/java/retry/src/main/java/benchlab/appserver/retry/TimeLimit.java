@@ -5,12 +5,13 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -32,8 +33,7 @@ final class TimeLimit implements AutoCloseable {
                 return thread;
             };
     private static final ExecutorService THREADS = Executors.newCachedThreadPool(DAEMONS);
-    private static final ScheduledExecutorService WATCHER =
-            Executors.newSingleThreadScheduledExecutor(DAEMONS);
+    private static final ScheduledThreadPoolExecutor WATCHER = watcher();
 
     private final long nanos;
     private final long start = System.nanoTime();
@@ -48,6 +48,17 @@ final class TimeLimit implements AutoCloseable {
         this.nanos = nanos;
     }
 
+    private static ScheduledThreadPoolExecutor watcher() {
+        var executor = new ScheduledThreadPoolExecutor(1, DAEMONS);
+        executor.setRemoveOnCancelPolicy(true); // Most transactions end in time.
+        return executor;
+    }
+
+    /** Returns the number of open connections with a limit. */
+    static int watched() {
+        return WATCHER.getQueue().size();
+    }
+
     /**
      * Opens a connection, which is aborted at the end of the time limit.
      *
@@ -58,12 +69,23 @@ final class TimeLimit implements AutoCloseable {
             return source.open();
         }
         Connection connection = openInTime(source);
-        end =
-                WATCHER.schedule(
-                        () -> THREADS.execute(() -> cutOff(connection)),
-                        left(),
-                        TimeUnit.NANOSECONDS);
+        Runnable cut = withLoader(() -> cutOff(connection));
+        end = WATCHER.schedule(() -> THREADS.execute(cut), left(), TimeUnit.NANOSECONDS);
         return connection;
+    }
+
+    /** Returns work that runs with the context class loader of the thread that calls this method. */
+    private static Runnable withLoader(Runnable work) {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        return () -> {
+            Thread thread = Thread.currentThread();
+            thread.setContextClassLoader(loader);
+            try {
+                work.run();
+            } finally {
+                thread.setContextClassLoader(null);
+            }
+        };
     }
 
     private long left() {
@@ -87,29 +109,45 @@ final class TimeLimit implements AutoCloseable {
 
     private Connection openInTime(Transactions.Source source) throws SQLException {
         var opened = new CompletableFuture<Connection>();
-        Future<?> opening = THREADS.submit(() -> open(source, opened));
+        Future<?> opening = THREADS.submit(withLoader(() -> open(source, opened)));
         boolean isInterrupted = false;
         try {
             while (true) {
                 try {
-                    return opened.get(left(), TimeUnit.NANOSECONDS);
+                    return await(opened, opening);
                 } catch (InterruptedException e) {
                     isInterrupted = true;
                 }
             }
-        } catch (TimeoutException e) {
-            var late = new SQLException("no connection was opened within the time limit", "08001", e);
-            if (!opened.completeExceptionally(late)) {
-                return opened.join(); // It was opened just now.
-            }
-            opening.cancel(true);
-            throw late;
-        } catch (ExecutionException e) {
-            throw failure(Objects.requireNonNull(e.getCause()));
         } finally {
             if (isInterrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    /** Waits for a connection until the end of the time limit, and then cancels its opening. */
+    Connection await(CompletableFuture<Connection> opened, Future<?> opening)
+            throws SQLException, InterruptedException {
+        try {
+            return opened.get(left(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            var late = new SQLException("no connection was opened within the time limit", "08001", e);
+            if (opened.completeExceptionally(late)) {
+                opening.cancel(true);
+                throw late;
+            }
+            return resultOf(opened); // It was opened, or failed, just now.
+        } catch (ExecutionException e) {
+            throw failure(Objects.requireNonNull(e.getCause()));
+        }
+    }
+
+    private static Connection resultOf(CompletableFuture<Connection> opened) throws SQLException {
+        try {
+            return opened.join();
+        } catch (CompletionException e) {
+            throw failure(e.getCause() == null ? e : e.getCause());
         }
     }
 
@@ -130,7 +168,7 @@ final class TimeLimit implements AutoCloseable {
         } else if (cause instanceof Error error) {
             throw error;
         }
-        return (SQLException) cause;
+        return cause instanceof SQLException error ? error : new SQLException(cause);
     }
 
     private static void closeQuietly(Connection connection) {

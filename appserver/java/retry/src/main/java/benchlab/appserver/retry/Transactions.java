@@ -34,7 +34,9 @@ public final class Transactions {
     /**
      * The source of connections: a driver, or a pool to which {@code close} returns them. Their
      * autocommit mode is left unchanged; with autocommit off, MariaDB's driver saves two round
-     * trips.
+     * trips. If the policy has a {@link Policy#timeout timeout}, another thread calls the source, with
+     * the context class loader of the caller, but without its thread-local state. A source that
+     * selects a database by such state must read it before the call.
      */
     @FunctionalInterface
     public interface Source {

@@ -3,12 +3,16 @@
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import benchlab.appserver.resilience.Backoff;
 import java.io.IOException;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -149,6 +153,17 @@ class RetryProxyTest {
     void otherMethodsAreTheTargets() {
         assertEquals(shop.toString(), orders.toString());
         assertEquals(shop.hashCode(), orders.hashCode());
+    }
+
+    @Test
+    void aServiceEqualsItself() {
+        Orders same = RetryProxy.of(Orders.class, shop, policies);
+        Orders other = RetryProxy.of(Orders.class, new Shop(), policies);
+        var services = new ArrayList<>(List.of(orders));
+        assertTrue(services.contains(same));
+        assertFalse(services.contains(other));
+        assertFalse(services.contains(null));
+        assertTrue(services.remove(orders));
     }
 
     @Test

@@ -12,13 +12,20 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -272,6 +279,60 @@ class TransactionsTest {
         }
         assertEquals(OutcomeUnknownException.class, thrown.getClass());
         assertThrows(IllegalArgumentException.class, () -> Policy.ofAttempts(3).timeout(Duration.ZERO));
+        var tooLong = Duration.ofSeconds(Long.MAX_VALUE);
+        assertThrows(ArithmeticException.class, () -> Policy.ofAttempts(3).timeout(tooLong));
+    }
+
+    @Test
+    void aLimitLeavesNothingBehind() throws Exception {
+        var limited = policy.timeout(Duration.ofDays(1));
+        int before = TimeLimit.watched();
+        Retry.call(
+                limited,
+                transactions,
+                connection -> {
+                    assertEquals(before + 1, TimeLimit.watched());
+                    return null;
+                });
+        assertEquals(before, TimeLimit.watched());
+    }
+
+    @Test
+    void aConnectionIsOpenedWithTheClassLoaderOfTheCaller() throws Exception {
+        Thread caller = Thread.currentThread();
+        ClassLoader before = caller.getContextClassLoader();
+        var loader = new AtomicReference<ClassLoader>();
+        var recording =
+                new Transactions(
+                        () -> {
+                            loader.set(Thread.currentThread().getContextClassLoader());
+                            return connections.open();
+                        });
+        try (var application = new URLClassLoader(new URL[0], before)) {
+            caller.setContextClassLoader(application);
+            Retry.call(policy.timeout(Duration.ofDays(1)), recording, connection -> null);
+            assertSame(application, loader.get());
+        } finally {
+            caller.setContextClassLoader(before);
+        }
+    }
+
+    /** Tests a source that fails at the moment at which the limit ends. */
+    @Test
+    void aFailureAtTheEndOfTheLimitIsThrownAsItIs() {
+        var failure = new SQLException("no route", "08001");
+        var failing =
+                new CompletableFuture<Connection>() {
+                    @Override
+                    public Connection get(long time, TimeUnit unit) throws TimeoutException {
+                        completeExceptionally(failure);
+                        throw new TimeoutException();
+                    }
+                };
+        try (var limit = new TimeLimit(1)) {
+            var opening = new FutureTask<>(() -> null);
+            assertSame(failure, assertThrows(SQLException.class, () -> limit.await(failing, opening)));
+        }
     }
 
     private static Connection silentConnection(CountDownLatch isSilent) {

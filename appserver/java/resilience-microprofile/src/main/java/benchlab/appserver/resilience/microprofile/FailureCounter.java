@@ -21,7 +21,19 @@ final class FailureCounter {
      * The result of a call that does not count as a failure: a value, or an exception that the
      * annotation does not count.
      */
-    private record End(@Nullable Object result, @Nullable Exception skipped) {}
+    private record End(@Nullable Object result, @Nullable Throwable skipped) {}
+
+    /** An error that counts as a failure. A circuit breaker itself counts only exceptions. */
+    private static final class CountedError extends Exception {
+        private static final long serialVersionUID = 1;
+
+        private final Error error;
+
+        CountedError(Error error) {
+            super(null, error, false, false);
+            this.error = error;
+        }
+    }
 
     private FailureCounter(
             CircuitBreaker breaker,
@@ -57,9 +69,13 @@ final class FailureCounter {
             end = breaker.<End, Exception>call(() -> run(work));
         } catch (CircuitOpenException e) {
             throw MethodGuard.translated(e);
+        } catch (CountedError e) {
+            throw e.error;
         }
-        if (end.skipped != null) {
-            throw end.skipped;
+        if (end.skipped instanceof Error error) {
+            throw error;
+        } else if (end.skipped != null) {
+            throw (Exception) end.skipped;
         }
         return end.result;
     }
@@ -67,9 +83,11 @@ final class FailureCounter {
     private End run(Work<@Nullable Object, Exception> work) throws Exception {
         try {
             return new End(work.run(), null);
-        } catch (Exception failure) {
+        } catch (Throwable failure) {
             if (MethodGuard.isAny(failure, skipOn) || !MethodGuard.isAny(failure, failOn)) {
                 return new End(null, failure);
+            } else if (failure instanceof Error error) {
+                throw new CountedError(error);
             }
             throw failure;
         }

@@ -100,23 +100,27 @@ final class FallbackCall {
         return to.isAssignableFrom(from) || from == Object.class || to.isPrimitive() && !from.isPrimitive();
     }
 
-    boolean isFor(Exception failure) {
+    boolean isFor(Throwable failure) {
         return !MethodGuard.isAny(failure, skipOn) && MethodGuard.isAny(failure, applyOn);
     }
 
     @Nullable Object call(
-            InvocationContext context, Object[] parameters, Exception failure, BeanManager beans)
+            InvocationContext context, Object[] parameters, Throwable failure, BeanManager beans)
             throws Exception {
-        if (handler != null) {
-            return handle(handler, new FailedCall(context.getMethod(), parameters, failure), beans);
-        }
         try {
+            if (handler != null) {
+                return handle(handler, new FailedCall(context.getMethod(), parameters, failure), beans);
+            }
             return Objects.requireNonNull(method).invoke(context.getTarget(), parameters);
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof Error error) {
                 throw error;
             }
             throw (Exception) e.getCause();
+        } finally {
+            if (failure instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  *       is unknown, unless it is {@link Idempotent}, or {@code retryOn} names a type of the
  *       exception other than {@link Exception}, {@link RuntimeException} and {@link Throwable}. The
  *       outcome is unknown after a {@code TimeoutException}, after an {@link java.io.IOException}
- *       on an established connection, and after the loss of a database connection.
+ *       on an established connection, and after the loss of a database connection, also if such an
+ *       exception is only the cause of another one.
+ *   <li>An {@link InterruptedException} ends the retries.
  *   <li>{@code @Asynchronous} is rejected when the application is deployed.
  *   <li>MicroProfile Config and Metrics are not used: only the annotations determine the values.
  * </ul>

@@ -122,7 +122,7 @@ final class MethodGuard {
                 };
         try {
             return retry == null ? attempt.run() : retry.call(attempt, Timer.SYSTEM);
-        } catch (Exception failure) {
+        } catch (Throwable failure) {
             if (fallback == null || !fallback.isFor(failure)) {
                 throw failure;
             }

@@ -4,25 +4,17 @@ package benchlab.appserver.resilience.microprofile;
 import benchlab.appserver.resilience.Attempts;
 import benchlab.appserver.resilience.Backoff;
 import benchlab.appserver.resilience.FailureKind;
-import benchlab.appserver.resilience.HttpFailures;
 import benchlab.appserver.resilience.Timer;
 import benchlab.appserver.resilience.Work;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Set;
 import org.eclipse.microprofile.faulttolerance.Retry;
-import org.eclipse.microprofile.faulttolerance.exceptions.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Retries as {@code @Retry} specifies, but repeats no call that may have taken effect. */
 final class RetryLoop {
 
     private static final Duration UNLIMITED = Duration.ofNanos(Long.MAX_VALUE);
-    private static final String CONNECTION_CLASS = "08";
-
-    /** SQLSTATEs of connections that were not established. */
-    private static final Set<String> UNCONNECTED_STATES = Set.of("08001", "08004");
-
     /** Types so general that {@code retryOn} does not show which exceptions its author expects. */
     private static final Set<Class<?>> UNSPECIFIC =
             Set.of(Throwable.class, Exception.class, RuntimeException.class);
@@ -62,11 +54,14 @@ final class RetryLoop {
         while (true) {
             try {
                 return work.run();
-            } catch (Exception failure) {
+            } catch (Throwable failure) {
                 FailureKind kind = kindOf(failure);
                 boolean isRetried = kind == FailureKind.TRANSIENT && attempts.number() <= maxRetries;
                 if (!attempts.next(
-                        failure, kind, isRetried ? Backoff.NONE : null, nextDelay(timer.random()))) {
+                        exceptionOf(failure),
+                        kind,
+                        isRetried ? Backoff.NONE : null,
+                        nextDelay(timer.random()))) {
                     throw failure;
                 }
             }
@@ -79,16 +74,16 @@ final class RetryLoop {
         return Duration.ofNanos(Math.max(0, nanos));
     }
 
-    private FailureKind kindOf(Exception failure) {
+    private FailureKind kindOf(Throwable failure) {
         if (MethodGuard.isAny(failure, abortOn) || !MethodGuard.isAny(failure, retryOn)) {
             return FailureKind.PERMANENT;
         }
-        return isIdempotent || isNamed(failure) || !isUnknown(failure)
+        return isIdempotent || isNamed(failure) || !UnknownOutcomes.contain(failure)
                 ? FailureKind.TRANSIENT
                 : FailureKind.OUTCOME_UNKNOWN;
     }
 
-    private boolean isNamed(Exception failure) {
+    private boolean isNamed(Throwable failure) {
         for (Class<? extends Throwable> type : retryOn) {
             if (!UNSPECIFIC.contains(type) && type.isInstance(failure)) {
                 return true;
@@ -97,14 +92,16 @@ final class RetryLoop {
         return false;
     }
 
-    private static boolean isUnknown(Exception failure) {
-        if (failure instanceof SQLException error) {
-            String state = error.getSQLState();
-            return state != null
-                    && state.startsWith(CONNECTION_CLASS)
-                    && !UNCONNECTED_STATES.contains(state);
+    /** An error of an attempt. */
+    private static final class FailedAttempt extends Exception {
+        private static final long serialVersionUID = 1;
+
+        FailedAttempt(Throwable error) {
+            super(null, error, true, false);
         }
-        return failure instanceof TimeoutException
-                || HttpFailures.classify(failure).kind() == FailureKind.OUTCOME_UNKNOWN;
+    }
+
+    private static Exception exceptionOf(Throwable failure) {
+        return failure instanceof Exception exception ? exception : new FailedAttempt(failure);
     }
 }

@@ -7,10 +7,13 @@ import benchlab.appserver.retry.RetryScope;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.transaction.NoTransactionException;
+import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
 
 /**
  * Runs inside of {@code @Transactional} and keeps it from committing after a transient error. Spring
@@ -19,7 +22,17 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class AttemptAdvice implements MethodInterceptor {
 
     /** The fault of a nested call, which belongs to the transaction that is open. */
-    private record FailedPart(Exception fault) implements TransactionSynchronization {}
+    private record FailedPart(Exception fault) implements TransactionSynchronization {
+
+        @Override
+        public void beforeCommit(boolean isReadOnly) {
+            throw failure();
+        }
+
+        IllegalStateException failure() {
+            return new IllegalStateException("a nested call in this transaction failed", fault);
+        }
+    }
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
@@ -28,14 +41,15 @@ final class AttemptAdvice implements MethodInterceptor {
         }
         try {
             Object result = invocation.proceed();
-            Exception fault = faultOfPart();
-            if (fault != null) {
-                throw new IllegalStateException("a nested call in this transaction failed", fault);
+            FailedPart failed = failedPart();
+            if (failed != null) {
+                throw failed.failure();
             }
             return result;
         } catch (Exception failure) {
-            if (Faults.of(failure) != Fault.PERMANENT && setRollbackOnly()) {
+            if (Faults.of(failure) != Fault.PERMANENT) {
                 TransactionSynchronizationManager.registerSynchronization(new FailedPart(failure));
+                setRollbackOnly(invocation);
                 RetryScope.noteUncommitted(failure);
             }
             throw failure;
@@ -43,21 +57,34 @@ final class AttemptAdvice implements MethodInterceptor {
     }
 
     /**
-     * Marks the transaction for rollback. Returns false if {@code @Transactional} did not begin it.
+     * Marks the transaction for rollback if the method is {@code @Transactional}, so that Spring
+     * throws the failure of the method and not that of the commit. Otherwise the method's caller may
+     * have begun the transaction in another way, such as with a {@code TransactionTemplate}. Spring
+     * then knows only the status of a {@code @Transactional} method further out, whose transaction may
+     * be suspended, and {@link FailedPart} prevents the commit.
      */
-    private static boolean setRollbackOnly() {
+    private static void setRollbackOnly(MethodInvocation invocation) {
         try {
-            TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
-            return true;
+            TransactionStatus status = TransactionAspectSupport.currentTransactionStatus();
+            if (status.getTransactionName().equals(nameOf(invocation))) {
+                status.setRollbackOnly();
+            }
         } catch (NoTransactionException e) {
-            return false;
+            // The transaction was begun in another way.
         }
     }
 
-    private static @Nullable Exception faultOfPart() {
+    /** Returns the name that Spring gives to the transaction of a method. */
+    private static String nameOf(MethodInvocation invocation) {
+        Object target = invocation.getThis();
+        Class<?> type = target == null ? null : AopUtils.getTargetClass(target);
+        return ClassUtils.getQualifiedMethodName(invocation.getMethod(), type);
+    }
+
+    private static @Nullable FailedPart failedPart() {
         for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
             if (each instanceof FailedPart failed) {
-                return failed.fault;
+                return failed;
             }
         }
         return null;

@@ -42,7 +42,8 @@ import org.springframework.context.annotation.Import;
  *   <li>A call within an open transaction is rejected with an {@link IllegalStateException}, because
  *       only the code that began the transaction can retry it.
  *   <li>A marked method that is called within a retried call runs once. Its transient error prevents
- *       the commit, even if the caller catches it.
+ *       the commit of the transaction that is open, even if the caller catches it, and even if a {@code
+ *       TransactionTemplate} has begun it.
  *   <li>A connection that is lost during the commit causes an {@link OutcomeUnknownException}. The
  *       call is retried only if the policy is repeatable, as with {@link IdempotencyKey#once}.
  *   <li>As with all of Spring's advice, calls through {@code this} are not retried.

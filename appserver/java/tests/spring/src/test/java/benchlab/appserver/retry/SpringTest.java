@@ -26,10 +26,12 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 class SpringTest {
 
@@ -323,6 +325,56 @@ class SpringTest {
                     assertTrue(TransactionSynchronizationManager.isActualTransactionActive());
                 });
         assertEquals(1, runs);
+    }
+
+    /** Checks that no part of a transaction is committed without another part that failed. */
+    @Test
+    void aFaultOfAPartOfATemplateIsOneOfTheWhole() throws Exception {
+        var update = new JdbcTemplate(context.getBean(DataSource.class));
+        Step failing = failOnce(serializationFailure());
+        ledger.withoutTransaction(
+                () ->
+                        template()
+                                .executeWithoutResult(
+                                        status -> {
+                                            runQuietly(() -> ledger.withoutTransaction(failing));
+                                            update.update("UPDATE account SET balance = balance + 1");
+                                        }));
+        assertEquals(2, runs);
+        assertEquals(1, balance());
+    }
+
+    /** Checks that only the open transaction is rolled back, and not the suspended one. */
+    @Test
+    void aFaultOfATemplateIsNotOneOfTheSuspendedTransaction() throws Exception {
+        var separately = template();
+        separately.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        var thrown = new ArrayList<Throwable>();
+        ledger.add(
+                1,
+                () -> {
+                    // SQLite would block a second writer, so the inner transaction only reads.
+                    Step part = () -> ledger.withoutTransaction(failOnce(serializationFailure()));
+                    thrown.add(
+                            assertThrows(
+                                    IllegalStateException.class,
+                                    () -> separately.executeWithoutResult(status -> runQuietly(part))));
+                });
+        assertEquals(1, thrown.size());
+        assertEquals(1, runs);
+        assertEquals(1, balance());
+    }
+
+    private TransactionTemplate template() {
+        return new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+    }
+
+    private static void runQuietly(Step step) {
+        try {
+            step.run();
+        } catch (Exception e) {
+            // A caller that ignores failures.
+        }
     }
 
     @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.context.Dependent;
@@ -14,8 +15,11 @@ import jakarta.enterprise.inject.se.SeContainer;
 import jakarta.enterprise.inject.se.SeContainerInitializer;
 import jakarta.inject.Inject;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ConnectException;
+import java.net.SocketTimeoutException;
 import java.sql.SQLException;
+import java.sql.SQLRecoverableException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -89,6 +93,16 @@ class FaultToleranceTest {
                 failOn = IOException.class,
                 skipOn = ConnectException.class)
         public Object broken(Step step) throws Exception {
+            return step.run();
+        }
+
+        @Retry(maxRetries = 1, delay = 0, jitter = 0, retryOn = Error.class)
+        public Object retriedAfterErrors(Step step) throws Exception {
+            return step.run();
+        }
+
+        @CircuitBreaker(requestVolumeThreshold = 2, delay = 1_000_000)
+        public Object brokenByErrors(Step step) throws Exception {
             return step.run();
         }
 
@@ -201,14 +215,43 @@ class FaultToleranceTest {
                 List.of(
                         new IOException("the response was lost"),
                         new SQLException("lost", "08006"),
-                        new TimeoutException("late"))) {
+                        new SQLException("shut down", "57P01"),
+                        new SQLRecoverableException("lost"),
+                        new TimeoutException("late"),
+                        new RuntimeException(new SocketTimeoutException("the response is late")),
+                        new UncheckedIOException(new IOException("the response was lost")),
+                        new RuntimeException(new SQLException("lost", "08006")),
+                        new IllegalStateException(chained(new SQLException("lost", "08006"))))) {
             var step = fail(1, unknown);
             assertEquals(1, runsOf(() -> shop.retried(step)));
             assertEquals(2, shop.idempotent(fail(1, unknown)));
         }
         assertEquals(2, shop.retried(fail(1, new ConnectException("refused"))));
         assertEquals(2, shop.retried(fail(1, new SQLException("refused", "08001"))));
+        assertEquals(2, shop.retried(fail(1, new RuntimeException(new ConnectException("refused")))));
+        assertEquals(2, shop.retried(fail(1, new RuntimeException(new SQLException("refused", "08001")))));
+        assertEquals(2, shop.retried(fail(1, new RuntimeException(new SQLException("deadlock", "40P01")))));
         assertEquals(2, shop.named(fail(1, new IOException("the response was lost"))));
+    }
+
+    /** Returns the exception of a batch with another exception. */
+    private static SQLException chained(SQLException next) {
+        var batch = new SQLException("in a batch");
+        batch.setNextException(next);
+        return batch;
+    }
+
+    @Test
+    void anInterruptEndsTheRetries() throws Exception {
+        var shop = bean(Shop.class);
+        for (Exception interrupt : List.of(new InterruptedException(), new IllegalStateException(new InterruptedException()))) {
+            var step = fail(1, interrupt);
+            assertEquals(1, runsOf(() -> shop.retried(step)));
+            var again = fail(1, interrupt);
+            assertEquals(1, runsOf(() -> shop.idempotent(again)));
+        }
+        assertEquals("unknown price of pears", shop.price("pears", fail(9, new InterruptedException())));
+        assertTrue(Thread.interrupted());
     }
 
     @Test
@@ -233,6 +276,29 @@ class FaultToleranceTest {
         var shop = bean(Shop.class);
         assertEquals("unknown price of handled1down", shop.handled(fail(1, new IOException("down"))));
         assertThrows(IllegalStateException.class, () -> shop.handled(fail(1, new IllegalStateException())));
+    }
+
+    @Test
+    void errorsAreFailuresToo() throws Exception {
+        var shop = bean(Shop.class);
+        Step wrong =
+                () -> {
+                    runs++;
+                    throw new AssertionError("down");
+                };
+        assertEquals("unknown price of pears", shop.price("pears", wrong));
+        assertEquals("unknown price of handled1down", shop.handled(wrong));
+        assertThrows(AssertionError.class, () -> shop.broken(wrong)); // The annotation skips it.
+        runs = 0;
+        assertThrows(AssertionError.class, () -> shop.retried(wrong));
+        assertEquals(1, runs);
+        runs = 0;
+        assertThrows(AssertionError.class, () -> shop.retriedAfterErrors(wrong));
+        assertEquals(2, runs);
+        for (int k = 0; k < 2; k++) {
+            assertThrows(AssertionError.class, () -> shop.brokenByErrors(wrong));
+        }
+        assertThrows(CircuitBreakerOpenException.class, () -> shop.brokenByErrors(wrong));
     }
 
     @Test
