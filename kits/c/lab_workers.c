@@ -5,7 +5,9 @@
 #include "lab_workers.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef struct worker {
     lab_workers *group;
@@ -122,4 +124,22 @@ void lab_workers_end(lab_workers *workers)
     workers->ended = true;
     pthread_barrier_wait(&workers->begin);
     join_and_free(workers);
+}
+
+static void *sleep_until_exit(void *argument)
+{
+    for (;;)
+        pause();
+    return argument;
+}
+
+bool lab_start_sleeper(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, sleep_until_exit, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error == 0 && pthread_detach(thread) == 0;
 }

@@ -42,4 +42,9 @@ void *lab_workers_perform(lab_workers *workers, lab *lab, uint64_t operations, l
 /* Ends the threads. NULL is ignored. */
 void lab_workers_end(lab_workers *workers);
 
+/* Starts a thread that sleeps until the process exits. In a process with one thread, glibc locks a mutex without an
+ * atomic instruction: a subject whose cases lock on one thread calls this before it opens a case, so that a lock costs
+ * as much as between threads, and always the same. Returns false if the thread cannot be started. */
+bool lab_start_sleeper(void);
+
 #endif

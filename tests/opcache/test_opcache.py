@@ -2,7 +2,9 @@
 """Every subject of experiments/opcache, tested over sockets: the pages match a model of the site, the cache
 has the mode in its name, and no file or process remains."""
 
+import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -112,6 +114,19 @@ def test_it_tells_what_its_cache_did_and_leaves_nothing(site: Site) -> None:
     # The page of 500 files, the blog and status.php were requested.
     assert closed["cached_files"] == 0 if site.cache == "none" else closed["cached_files"] > 510
     assert eventually(lambda: not folder.exists() and not any(map(exists, site.pids)))
+
+
+def test_a_cache_that_is_not_used_is_an_error() -> None:
+    """OPcache does not store a file that was changed within the last two seconds, or will be."""
+    site = Site(next(subject for subject in subjects() if subject.name == "mod-each"))
+    try:
+        folder = Path(f"/proc/{site.pids[-1]}/cwd").readlink()
+        tomorrow = time.time() + 86_400
+        for file in (folder / "site/blog").rglob("*.php"):
+            os.utime(file, (tomorrow, tomorrow))
+        assert site.subject.ask_for_error("close") == "failed"
+    finally:
+        site.subject.kill()
 
 
 def test_a_killed_subject_leaves_nothing() -> None:

@@ -8,7 +8,7 @@ from collections import OrderedDict
 
 import pytest
 
-from experiments import Declared, declared_subjects
+from experiments import ROOT, Declared, declared_subjects
 from sql_model import split_mix
 from subject import Subject
 
@@ -23,6 +23,18 @@ def test_the_unsynchronized_map_is_for_reading_only(declared: Declared, subject:
     command = f"open case={case} scheme=unsynchronized seed=7"
     assert subject.ask_for_error(command) == "unsupported"
     subject.ask_for("opened", "open case=noop seed=7")
+
+
+@pytest.mark.parametrize("declared", [subject for subject in SUBJECTS if subject.name == "c"], ids=str)
+@pytest.mark.parametrize("case", ["write scheme=lock entries=100", "evict trace=loop"])
+def test_c_locks_as_between_threads(declared: Declared, case: str) -> None:
+    """In a process with one thread, glibc locks a mutex without an atomic instruction."""
+    subject = Subject(declared.program, ROOT)
+    try:
+        subject.ask_for("opened", f"open case={case} seed=7")
+        assert len(subject.cpu_time_by_thread()) > 1
+    finally:
+        subject.kill()
 
 
 SEED = 7

@@ -4,6 +4,7 @@ its case and reports its metrics, a modified block is detected, and only shared 
 
 import itertools
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from experiments import ROOT, Declared, declared_subjects, points, read_experiments
-from subject import TIMEOUT_S, Subject
+from subject import TIMEOUT_S, Reply, Subject
 
 EXPERIMENTS = {name: read_experiments()[name] for name in ("disk", "io-scheduler")}
 SUBJECTS = {declared.name: declared for declared in declared_subjects() if declared.experiment in EXPERIMENTS}
@@ -145,6 +146,21 @@ def background_of_a_run(subject: Subject, own_limit: Path) -> Background:
     raise AssertionError("no batch has a background process")
 
 
+def replies_while_background_is_killed(subject: Subject) -> Iterator[Reply]:
+    """Runs batches and kills their background process. On a busy machine, a batch may end before."""
+    deadline = time.monotonic() + TIMEOUT_S
+    with ThreadPoolExecutor(1) as executor:
+        while time.monotonic() < deadline:
+            running = executor.submit(subject.ask, "run operations=100")
+            while not running.done():
+                with suppress(FileNotFoundError, ProcessLookupError):
+                    for pid in children(subject.pid):
+                        if name(pid) == "background":
+                            os.kill(int(pid), signal.SIGKILL)
+                time.sleep(0.01)
+            yield running.result()
+
+
 def test_each_point_does_and_tells_what_its_case_says(started: tuple[Declared, Subject, str], shared: Path) -> None:
     declared, subject, way = started
     for case, point in all_points(declared):
@@ -207,6 +223,17 @@ def test_the_background_is_held_back_as_its_subject_says(started: tuple[Declared
     assert (own_group.name in group) == (declared.name == "group-limit"), group
     assert (str(20 << 20) in limits) == (declared.name == "group-limit"), limits
     assert not own_group.exists(), "the control group must be removed"
+    subject.ask_for("closed", "close")
+
+
+def test_a_background_that_ends_is_an_error(started: tuple[Declared, Subject, str], shared: Path) -> None:
+    declared, subject, _ = started
+    if declared.experiment != "io-scheduler":
+        pytest.skip("the experiment has no background")
+    case = next(case for case in EXPERIMENTS["io-scheduler"]["case"] if case["name"] == "mixed")
+    subject.ask_for("opened", opening(case, {"background": "write"}, shared))
+    assert any(reply.verb == "error" for reply in replies_while_background_is_killed(subject))
+    subject.ask_for("ran", "run operations=20")
     subject.ask_for("closed", "close")
 
 

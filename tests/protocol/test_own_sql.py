@@ -168,6 +168,17 @@ def test_every_column_is_decoded(declared: Declared, subject: Subject, filled: D
     subject.ask_for("closed", "close")
 
 
+@pytest.mark.parametrize("declared", [subject for subject in SUBJECTS if subject.target == "postgresql"], ids=str)
+def test_a_large_value_is_decoded(declared: Declared, subject: Subject, database: Database) -> None:
+    """The time to decode a value must be proportional to its size: otherwise this would take longer than a subject may."""
+    repetitions = 2_000_000
+    subject.ask_for("opened", open_command(database, {
+        "statements": 1, "transaction": "no", "sql1": f"SELECT decode(repeat('00ff80', {repetitions}), 'hex')",
+        "parameters1": "none", "columns1": "bytes"}))
+    assert work(subject, "verify") == ((0xFF + 0x80) * repetitions, 1)
+    subject.ask_for("closed", "close")
+
+
 @every_subject
 @pytest.mark.parametrize("transaction", ["no", "yes"])
 def test_changes_are_made(declared: Declared, subject: Subject, filled: Database, folder: Path, transaction: str) -> None:

@@ -80,6 +80,20 @@ def test_the_end_of_its_input_undoes_the_changes(settings: FixtureProcess, disk:
     assert current(disk) == "none"
 
 
+def test_a_value_that_the_kernel_rounds_is_an_error_and_undone(settings: FixtureProcess, disk: str) -> None:
+    file = Path(f"/sys/block/{disk}/queue/read_ahead_kb")
+    original = file.read_text()
+    odd = f"state=odd disk={disk} queue_read_ahead_kb=5"
+    assert settings.ask(f"set {odd}") == {
+        "verb": "error", "code": "failed", "message": f"{file} is {file.read_text().strip()} after writing 5"}
+    assert file.read_text() != original
+    assert settings.ask("set") == {"verb": "set"}
+    assert file.read_text() == original
+    settings.ask(f"set {odd}")
+    assert settings.ask("close") == {"verb": "closed"}
+    assert file.read_text() == original
+
+
 def test_another_process_undoes_the_changes_of_a_killed_one(settings: FixtureProcess, disk: str) -> None:
     deadline = f"state=deadline disk={disk} queue_scheduler=mq-deadline"
     record = quote(settings.ask(f"check {deadline}")["undo"], safe="/")
@@ -94,10 +108,27 @@ def test_another_process_undoes_the_changes_of_a_killed_one(settings: FixturePro
     other.end_input()
 
 
-def test_a_limit_that_does_not_apply_is_undone_by_the_one_that_does(settings: FixtureProcess) -> None:
+@pytest.fixture
+def limits() -> list[str]:
+    """The limits of dirty pages, the first of which does not apply."""
     limits = [file.read_text() for file in DIRTY]
-    if os.geteuid() != 0 or limits[0].strip() != "0":
+    if os.geteuid() != 0 or limits[0].strip() != "0" or not os.access(DIRTY[0], os.W_OK):
         pytest.skip("the limit of dirty pages cannot be changed on this machine, or is set in bytes")
+    return limits
+
+
+def test_two_forms_of_a_limit_replace_each_other(settings: FixtureProcess, limits: list[str]) -> None:
+    percent = int(limits[1]) + 1
+    for _ in range(2):
+        assert settings.ask(f"set state=percent vm_dirty_ratio={percent}") == {"verb": "set"}
+        assert [int(file.read_text()) for file in DIRTY] == [0, percent]
+        assert settings.ask("set state=bytes vm_dirty_bytes=268435456") == {"verb": "set"}
+        assert [int(file.read_text()) for file in DIRTY] == [268435456, 0]
+    assert settings.ask("set") == {"verb": "set"}
+    assert [file.read_text() for file in DIRTY] == limits
+
+
+def test_a_limit_that_does_not_apply_is_undone_by_the_one_that_does(settings: FixtureProcess, limits: list[str]) -> None:
     state = "state=small vm_dirty_bytes=268435456"
     checked = settings.ask(f"check {state}")
     assert (checked["undo"], checked["claims"]) == (f"{DIRTY[1]}\t{limits[1].strip()}\n", str(DIRTY[0]))

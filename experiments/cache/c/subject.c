@@ -343,6 +343,10 @@ int main(void)
         {"evict", evict_open, evict_perform, close_case},
     };
     static subject subject;
+    if (!lab_start_sleeper()) {
+        fputs("a thread could not be started\n", stderr);
+        return 1;
+    }
     return lab_main("c", "POSIX threads, liburcu " LIBURCU_VERSION, cases,
                     sizeof cases / sizeof *cases, &subject);
 }

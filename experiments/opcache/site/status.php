@@ -17,7 +17,7 @@ echo json_encode([
     'sapi' => PHP_SAPI,
     'enabled' => $status !== false && ($status['opcache_enabled'] ?? false) || ($status['file_cache_only'] ?? false),
     'hits' => $told['hits'] ?? 0,
-    'misses' => $told['misses'] ?? 0,
+    'misses' => ($told['misses'] ?? 0) + ($told['blacklist_misses'] ?? 0),
     'scripts' => $told['num_cached_scripts'] ?? 0,
     'restarts' => ($told['oom_restarts'] ?? 0) + ($told['hash_restarts'] ?? 0),
     'memory' => ($status['memory_usage']['used_memory'] ?? 0) + ($status['memory_usage']['wasted_memory'] ?? 0),

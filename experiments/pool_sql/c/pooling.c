@@ -129,6 +129,10 @@ int main(void)
     };
     static subject subject;
     char library[80];
+    if (!lab_start_sleeper()) {
+        fputs("a thread could not be started\n", stderr);
+        return 1;
+    }
     snprintf(library, sizeof library, "%s, POSIX threads", database_library());
     return lab_main("c", library, cases, sizeof cases / sizeof *cases, &subject);
 }

@@ -9,6 +9,6 @@ procedure Subject is
 begin
    Benchlab.Subjects.Serve
      (Name     => "ada",
-      Library  => "Appserver.Processes 1, posix_spawn",
+      Library  => "Appserver.Processes 1, clone",
       New_Case => Process_Cases.New_Case'Access);
 end Subject;

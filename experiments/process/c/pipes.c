@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* pipe2 */
+#define _GNU_SOURCE /* pipe2, ppoll */
 #include "pipes.h"
 
 #include <errno.h>
@@ -94,10 +94,11 @@ void child_close_input(child *child)
     close_end(&child->input);
 }
 
-bool child_answers_within(const child *child, int ms)
+bool child_answers_within(const child *child, uint64_t ns)
 {
     struct pollfd file = {child->output, POLLIN, 0};
-    return poll(&file, 1, ms) != 0;
+    struct timespec limit = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    return ppoll(&file, 1, &limit, NULL) != 0;
 }
 
 uint64_t child_wait(child *child)

@@ -36,8 +36,8 @@ size_t child_exchange(child *child, const char *bytes, size_t size, char *into, 
 
 void child_close_input(child *child);
 
-/* Returns true if output is available, or if the output ends, within `ms` milliseconds. */
-bool child_answers_within(const child *child, int ms);
+/* Returns true if output is available, or if the output ends, within `ns` nanoseconds. */
+bool child_answers_within(const child *child, uint64_t ns);
 
 /* Waits for the exit of the program and closes its pipes. Returns the exit code, or 256 + the signal. */
 uint64_t child_wait(child *child);

@@ -296,8 +296,8 @@ static bool kill_group(lab *lab, process_case *self, lab_work *work)
     int error = child_start(&child, words, false, true);
     if (error != 0)
         return fail_at(lab, "/bin/sh", error);
-    int64_t left = (int64_t)(limit - lab_clock());
-    bool answered = child_answers_within(&child, left < 0 ? 0 : (int)((left + 999999) / 1000000));
+    uint64_t now = lab_clock();
+    bool answered = child_answers_within(&child, now < limit ? limit - now : 0);
     uint64_t killed = lab_clock();
     kill(-child.id, SIGKILL);
     child_read_all(&child, &byte, 1);

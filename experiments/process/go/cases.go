@@ -154,12 +154,14 @@ func exchange(opening *lab.Opening) (operation, func() error, error) {
 	return func(work *lab.Work) error {
 		command := exec.Command("/bin/cat")
 		command.Stdin = bytes.NewReader(content)
-		output, err := command.Output()
-		if err = errors.Join(err, expect(output, content)); err != nil {
+		var output bytes.Buffer
+		command.Stdout = &output
+		err := command.Run()
+		if err = errors.Join(err, expect(output.Bytes(), content)); err != nil {
 			return err
 		}
 		work.Check += outcome + statusOf(command)
-		work.Units += uint64(len(output))
+		work.Units += uint64(output.Len())
 		return nil
 	}, nil, nil
 }
@@ -216,12 +218,14 @@ func kill(*lab.Opening) (operation, func() error, error) {
 			killed = time.Now()
 			return syscall.Kill(-command.Process.Pid, syscall.SIGKILL)
 		}
-		output, err := command.Output()
+		var output bytes.Buffer
+		command.Stdout = &output
+		err := command.Run()
 		work.Metrics["kill_time"] += float64(time.Since(killed))
 		if command.ProcessState == nil {
 			return err
 		}
-		if err := expect(output, nil); err != nil {
+		if err := expect(output.Bytes(), nil); err != nil {
 			return err
 		}
 		work.Check += outcome + statusOf(command)

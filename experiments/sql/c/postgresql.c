@@ -551,13 +551,15 @@ static int64_t fold_moment_text(const char *text)
     return fold_moment(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]);
 }
 
-/* Returns the sum of the bytes in a bytea such as \x00ff. */
-static uint64_t fold_hexadecimal(const char *text)
+/* Returns the sum of the bytes in a bytea such as \x00ff, or 0 if there is not enough memory to decode it. */
+static uint64_t fold_bytea(const char *text)
 {
     uint64_t sum = 0;
-    unsigned byte;
-    for (text += 2; sscanf(text, "%2x", &byte) == 1; text += 2)
-        sum += byte;
+    size_t size = 0;
+    unsigned char *bytes = PQunescapeBytea((const unsigned char *)text, &size);
+    for (size_t i = 0; bytes != NULL && i < size; i++)
+        sum += bytes[i];
+    PQfreemem(bytes);
     return sum;
 }
 
@@ -574,7 +576,7 @@ static uint64_t fold_own(const PGresult *result, int row, int column, own_type t
     case OWN_FLOAT:
         return own_fold_float(strtod(text, NULL));
     case OWN_BYTES:
-        return fold_hexadecimal(text);
+        return fold_bytea(text);
     case OWN_DATE:
     case OWN_TIMESTAMP:
         return (uint64_t)fold_moment_text(text);

@@ -36,9 +36,26 @@ package body Benchlab.Worker_Groups is
          Save_Occurrence (Member.Failure, Error);
    end Do_Share;
 
+   protected body Starting_Gate is
+
+      procedure Open (Are_Complete : Boolean) is
+      begin
+         Complete := Are_Complete;
+         Is_Open  := True;
+      end Open;
+
+      entry Pass (Are_Complete : out Boolean) when Is_Open is
+      begin
+         Are_Complete := Complete;
+      end Pass;
+
+   end Starting_Gate;
+
    task body Worker_Task is
+      Are_Complete : Boolean;
    begin
-      loop
+      State.Gate.Pass (Are_Complete);
+      while Are_Complete loop
          Meet (State.Start);
          exit when State.Over;
          Do_Share (State.Members (Number));
@@ -46,15 +63,35 @@ package body Benchlab.Worker_Groups is
       end loop;
    end Worker_Task;
 
+   --  Frees the state after the tasks that were started have ended. A task must not be freed before
+   --  it has terminated.
+
+   procedure Free_After_Tasks (State : in out State_Reference) is
+   begin
+      for Each of State.Tasks when Each /= null loop
+         while not Each'Terminated loop
+            delay 0.000_1;
+         end loop;
+         Free (Each);
+      end loop;
+      Free (State);
+   end Free_After_Tasks;
+
    procedure Start (Self : in out Group; Size : Worker_Number) is
    begin
       Self.State := new Shared_State (Size => Size, Meeting => Size + 1);
       for Number in 1 .. Size loop
          Self.State.Tasks (Number) := new Worker_Task (Self.State, Number);
       end loop;
+      Self.State.Gate.Open (Are_Complete => True);
+   exception
+      when others =>
+         if Self.State /= null then
+            Self.State.Gate.Open (Are_Complete => False);
+            Free_After_Tasks (Self.State);
+         end if;
+         raise;
    end Start;
-
-   --  A task must not be freed before it has terminated
 
    overriding procedure Finalize (Self : in out Group) is
    begin
@@ -63,13 +100,7 @@ package body Benchlab.Worker_Groups is
       end if;
       Self.State.Over := True;
       Meet (Self.State.Start);
-      for Each of Self.State.Tasks loop
-         while not Each'Terminated loop
-            delay 0.000_1;
-         end loop;
-         Free (Each);
-      end loop;
-      Free (Self.State);
+      Free_After_Tasks (Self.State);
    end Finalize;
 
    -------------

@@ -32,7 +32,8 @@ package Benchlab.Worker_Groups is
 
    procedure Start (Self : in out Group; Size : Worker_Number)
      with Pre => Self.Size = 0, Post => Self.Size = Size;
-   --  Creates the workers and starts their tasks, which wait for the first batch
+   --  Creates the workers and starts their tasks, which wait for the first batch. If a task cannot
+   --  be started, the others end, and the group remains empty.
 
    function Size (Self : Group) return Natural;
 
@@ -72,6 +73,16 @@ private
 
    task type Worker_Task (State : not null access Shared_State; Number : Worker_Number);
 
+   --  Holds the tasks until all of them have started or one of them cannot be started
+
+   protected type Starting_Gate is
+      procedure Open (Are_Complete : Boolean);
+      entry Pass (Are_Complete : out Boolean);
+   private
+      Is_Open  : Boolean := False;
+      Complete : Boolean := False;
+   end Starting_Gate;
+
    type Task_Reference is access Worker_Task;
    type Task_List is array (Positive range <>) of Task_Reference;
 
@@ -79,6 +90,7 @@ private
    --  other at both barriers.
 
    type Shared_State (Size, Meeting : Positive) is limited record
+      Gate    : Starting_Gate;
       Start   : Synchronous_Barrier (Meeting);
       Stop    : Synchronous_Barrier (Meeting);
       Over    : Boolean := False with Atomic;

@@ -139,6 +139,16 @@ impl Background {
         };
         host::counted_of(&self.child.id().to_string(), name)
     }
+
+    /// Returns an error if the background process has exited. It never exits by itself unless it failed.
+    pub fn check(&mut self) -> Result<(), Failure> {
+        match self.child.try_wait()? {
+            None => Ok(()),
+            Some(status) => Err(Failure::failed(format!(
+                "the background process exited unexpectedly ({status})"
+            ))),
+        }
+    }
 }
 
 impl Drop for Background {

@@ -48,9 +48,10 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     ] {
         Background::prepare(kind, folder, Held::Free)?;
         let mut foreground = Foreground::new(folder, &MIXED, RATE)?;
-        let background = Background::start(kind, folder, Held::Free)?;
+        let mut background = Background::start(kind, folder, Held::Free)?;
         let begin = now();
         let (seen, freezes) = watched(&mut foreground)?;
+        background.check()?;
         drop(background);
         show(name, &seen, &freezes, begin);
     }

@@ -103,11 +103,12 @@ fn with_background(
     held: Held,
     work: impl FnOnce() -> Result<Done, Failure>,
 ) -> Result<(Work, Done), Failure> {
-    let background = kind
+    let mut background = kind
         .map(|kind| Background::start(kind, folder, held))
         .transpose()?;
-    if background.is_some() {
+    if let Some(background) = &mut background {
         thread::sleep(BEFORE);
+        background.check()?;
     }
     let bytes = || background.as_ref().map(Background::bytes);
     let before = (
@@ -123,14 +124,8 @@ fn with_background(
         host::cpu_ticks(),
         host::io_pressure(),
     );
-    let ended = background
-        .as_ref()
-        .is_some_and(|background| background.bytes().is_none());
-    drop(background);
-    if ended {
-        return Err(Failure::failed(
-            "the background process exited unexpectedly",
-        ));
+    if let Some(mut background) = background {
+        background.check()?;
     }
     let ns = (after.0 - before.0).max(1) as f64;
     let moved = before.1.flatten().zip(after.1.flatten());

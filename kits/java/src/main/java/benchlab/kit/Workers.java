@@ -115,7 +115,12 @@ public final class Workers implements AutoCloseable {
             members.add(new Member(worker, members.size()));
         }
         barrier.bulkRegister(members.size());
-        members.forEach(Member::start);
+        try {
+            members.forEach(Member::start);
+        } catch (OutOfMemoryError e) { // The system has no further thread.
+            barrier.forceTermination();
+            throw new IllegalStateException("a thread could not be started: " + e.getMessage(), e);
+        }
     }
 
     /**
