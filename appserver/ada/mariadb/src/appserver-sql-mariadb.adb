@@ -652,6 +652,7 @@ package body Appserver.SQL.MariaDB is
       Self.Handle     := Handle;
       Self.Text       := new String'(Text);
       Self.Escapes    := Backslash_Escapes (On.Handle);
+      Self.Changes    := MariaDB_Texts.Is_Change (Text);
       Self.Parameters := Natural (stmt_param_count (Handle));
       Self.Inputs     := New_Exchange (Self.Parameters);
       Self.Bound      := False;
@@ -669,6 +670,7 @@ package body Appserver.SQL.MariaDB is
    begin
       Self.Close;
       Self.Escapes    := Escapes;
+      Self.Changes    := MariaDB_Texts.Is_Change (Text);
       Self.Text       := new String'(Text);
       Self.Places     := new MariaDB_Texts.Position_List'(Places);
       Self.Parameters := Places'Length;
@@ -719,6 +721,17 @@ package body Appserver.SQL.MariaDB is
       end loop;
    end Discard_Results;
 
+   --  Counts a row of a stream
+
+   procedure Count_Row (Self : Statement) with Inline;
+   procedure Count_Row (Self : Statement) is
+      Owner : Connection renames Connection (Self.Owner.all);
+   begin
+      if Self.Changes then
+         Owner.Affected := Owner.Affected + 1;
+      end if;
+   end Count_Row;
+
    --  Reads the remaining rows of a stream
 
    procedure Read_To_End (Self : Statement) is
@@ -728,7 +741,7 @@ package body Appserver.SQL.MariaDB is
    begin
       if Self.Handle = No_Statement then
          while fetch_row (Self.Result) /= System.Null_Address loop
-            null;
+            Count_Row (Self);
          end loop;
          if errno (DB) /= OK then
             Raise_Latest (DB);
@@ -740,6 +753,7 @@ package body Appserver.SQL.MariaDB is
             if Outcome not in 0 | Data_Truncated then
                Raise_Latest (DB, Self.Handle);
             end if;
+            Count_Row (Self);
          end loop;
       end if;
    end Read_To_End;
@@ -1201,6 +1215,21 @@ package body Appserver.SQL.MariaDB is
       Ignored := set_server_option (Self.DB.all, Multi_Statements_Off);
    end Finalize;
 
+   --  Skips the rows of the current result, and counts them
+
+   procedure Count_Rows (DB : Connection_Handle; Rows : out Integer_64) is
+      Result : constant Result_Handle := use_result (DB);
+   begin
+      Rows := 0;
+      while Result /= No_Result and then fetch_row (Result) /= System.Null_Address loop
+         Rows := Rows + 1;
+      end loop;
+      free_result (Result);
+      if errno (DB) /= OK then
+         Raise_Latest (DB);
+      end if;
+   end Count_Rows;
+
    --  Counts has an element for each statement in Text. The server stops at the first statement
    --  that fails.
 
@@ -1228,7 +1257,7 @@ package body Appserver.SQL.MariaDB is
          if field_count (DB) = 0 then
             Owner.Affected := affected_rows (DB);
          else
-            Skip_Rows (DB);
+            Count_Rows (DB, Owner.Affected);
          end if;
          Counts (I) := Owner.Affected;
       end loop;
@@ -1356,6 +1385,8 @@ package body Appserver.SQL.MariaDB is
            (if Self.Streams then use_result (Owner.Handle) else store_result (Owner.Handle));
          if Self.Result = No_Result then
             Raise_Latest (Owner.Handle);
+         elsif Self.Changes then
+            Owner.Affected := (if Self.Streams then 0 else num_rows (Self.Result));
          end if;
       end if;
       if Self.Result = No_Result or else not Self.Streams then
@@ -1508,6 +1539,9 @@ package body Appserver.SQL.MariaDB is
             end if;
             Discard_Results (Owner.Handle);
          end if;
+         if Self.Changes then
+            Owner.Affected := (if Self.Streams then 0 else stmt_num_rows (Self.Handle));
+         end if;
       end if;
    end Run_Prepared;
 
@@ -1574,7 +1608,11 @@ package body Appserver.SQL.MariaDB is
    function Next_Of_Stream (Self : in out Statement) return Boolean is
       Limit : Time_Limits.Operation (Self.Owner) with Unreferenced;
    begin
-      return Next_Of_Result (Self);
+      return Has_Row : constant Boolean := Next_Of_Result (Self) do
+         if Has_Row then
+            Count_Row (Self);
+         end if;
+      end return;
    end Next_Of_Stream;
 
    overriding function Step (Self : in out Statement) return Boolean is

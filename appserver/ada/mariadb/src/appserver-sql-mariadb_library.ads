@@ -177,6 +177,10 @@ private package Appserver.SQL.MariaDB_Library is
    procedure free_result (Result : Result_Handle)
      with Import, Convention => C, External_Name => "mysql_free_result";
 
+   function num_rows (Result : Result_Handle) return Integer_64
+     with Import, Convention => C, External_Name => "mysql_num_rows";
+   --  Returns the number of rows of a result that has been received completely
+
    function fetch_row (Result : Result_Handle) return System.Address
      with Import, Convention => C, External_Name => "mysql_fetch_row";
 
@@ -309,6 +313,9 @@ private package Appserver.SQL.MariaDB_Library is
 
    function stmt_affected_rows (Statement : Statement_Handle) return Integer_64
      with Import, Convention => C, External_Name => "mysql_stmt_affected_rows";
+
+   function stmt_num_rows (Statement : Statement_Handle) return Integer_64
+     with Import, Convention => C, External_Name => "mysql_stmt_num_rows";
 
    function stmt_errno (Statement : Statement_Handle) return Error_Number
      with Import, Convention => C, External_Name => "mysql_stmt_errno";

@@ -901,7 +901,8 @@ package body Appserver.SQL.PostgreSQL is
    --  Skips the remaining rows, which may be followed by an error
 
    procedure Read_To_End (Self : in out Statement) is
-      DB     : constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Owner  : Connection renames Connection (Self.Owner.all);
+      DB     : constant Connection_Handle := Owner.Handle;
       Limit  : Time_Limits.Operation (Self.Owner) with Unreferenced;
       Result : Result_Handle;
    begin
@@ -910,6 +911,8 @@ package body Appserver.SQL.PostgreSQL is
          exit when Result = No_Result;
          if resultStatus (Result) not in Command_OK | Tuples_OK | Single_Row then
             Raise_Failure (DB, Result);
+         elsif resultStatus (Result) /= Single_Row then
+            Owner.Affected := Affected_By (Result, Before => Owner.Affected);
          end if;
          clear (Result);
       end loop;
