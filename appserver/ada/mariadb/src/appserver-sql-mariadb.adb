@@ -429,11 +429,14 @@ package body Appserver.SQL.MariaDB is
         (Self, MariaDB_Targets.Parsed (Target), Connect_Timeout, Response_Timeout, TLS, Authority);
    end Open;
 
+   --  Zero would mean no limit
+
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration) is
+      Least        : constant Integer_64 := (if Limit > 0.0 then 1 else 0);
+      Microseconds : constant Integer_64 :=
+        Integer_64'Max (Least, Integer_64 (Long_Float (Limit) * 1.0e6));
    begin
-      Send
-        (Self,
-         "SET max_statement_time = " & Image (Integer_64 (Long_Float (Limit) * 1.0e6), Scale => 6));
+      Send (Self, "SET max_statement_time = " & Image (Microseconds, Scale => 6));
    end Set_Statement_Limit;
 
    --  A reset does not undo a USE. If the connection was opened without a default database, this

@@ -659,12 +659,16 @@ package body Appserver.SQL.PostgreSQL is
                when Read_Only  => "READ ONLY"));
    end Begin_Isolated;
 
+   --  Zero would mean no limit
+
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
    is
-      Wait : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
+      Wait         : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
+      Least        : constant Integer_64 := (if Limit > 0.0 then 1 else 0);
+      Milliseconds : constant Integer_64 := Integer_64'Max (Least, Integer_64 (Limit * 1_000));
    begin
       Begin_If_Due (Self);
-      Run (Self.Handle, "SET statement_timeout = " & Image (Integer_64 (Limit * 1_000)));
+      Run (Self.Handle, "SET statement_timeout = " & Image (Milliseconds));
    end Set_Statement_Limit;
 
    --  The server rolls back instead of committing a failed transaction, and does not report an

@@ -322,6 +322,15 @@ package body MariaDB_Tests is
          T.DB.Execute
            ("SELECT count(*) FROM seq_1_to_1000000 a JOIN seq_1_to_1000000 b ON a.seq + b.seq = 7");
       end Work;
+      --  The limit may also stop the query that reads it
+
+      procedure Read_Least_Limit is
+      begin
+         Answers (T.DB, "SELECT @@max_statement_time", "0.000001");
+      exception
+         when Error : SQL_Error =>
+            Assert (State_Of (Error), "57014", "state");
+      end Read_Least_Limit;
    begin
       T.DB.Set_Statement_Limit (1.0);
       Answers (T.DB, "SELECT @@max_statement_time", "1.000000");
@@ -329,6 +338,8 @@ package body MariaDB_Tests is
       Is_Refused (Work'Access, "57014");
       T.DB.Set_Statement_Limit (0.0);
       Answers (T.DB, "SELECT @@max_statement_time", "0.000000");
+      T.DB.Set_Statement_Limit (0.000_000_4);
+      Read_Least_Limit;
    end Time_Limit;
 
    --  A server that accepts connections and does not respond

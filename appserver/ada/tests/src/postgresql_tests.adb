@@ -450,6 +450,8 @@ package body PostgreSQL_Tests is
       Is_Refused (Wait'Access, "57014");
       T.DB.Set_Statement_Limit (0.0);
       Answers (T.DB, "SHOW statement_timeout", "0");
+      T.DB.Set_Statement_Limit (0.000_4);
+      Is_Refused (Wait'Access, "57014");
    end Time_Limit;
 
    --  Notices are passed to the program or discarded, but not written to standard error
