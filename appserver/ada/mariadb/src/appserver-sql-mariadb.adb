@@ -627,6 +627,11 @@ package body Appserver.SQL.MariaDB is
    function Backslash_Escapes (DB : Connection_Handle) return Boolean is
      ((Status_Of (DB) and No_Backslash_Escapes) = 0);
 
+   overriding function Rules_Of_Texts (Self : Connection) return Text_Rules is
+     (Has_Backslash_Escapes   => Backslash_Escapes (Self.Handle),
+      Has_Double_Quoted_Texts => (Status_Of (Self.Handle) and ANSI_Quotes) = 0,
+      Has_Hash_Comments       => True);
+
    function Prepared (DB : Connection_Handle; Text : UTF_8_String) return Statement_Handle is
       Ignored : my_bool;
    begin

@@ -107,6 +107,7 @@ private package Appserver.SQL.MariaDB_Library is
    More_Results         : constant := 8;
    No_Backslash_Escapes : constant := 512;
    Session_Changed      : constant := 16_384;
+   ANSI_Quotes          : constant := 32_768;
 
    function get_info
      (DB : Connection_Handle; Value : int; Result : out unsigned) return my_bool

@@ -796,6 +796,12 @@ package body Appserver.SQL.PostgreSQL is
    --  Prepares a text under a new name. Description describes the statement's parameters and
    --  columns; the caller must clear it.
 
+   function Backslash_Escapes (DB : Connection_Handle) return Boolean is
+     (Value_Of (parameterStatus (DB, To_C ("standard_conforming_strings"))) = "off");
+
+   overriding function Rules_Of_Texts (Self : Connection) return Text_Rules is
+     (Has_Backslash_Escapes => Backslash_Escapes (Self.Handle), others => False);
+
    procedure Prepare_Text
      (On          : in out Connection'Class;
       Text        : String;

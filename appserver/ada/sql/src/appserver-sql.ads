@@ -796,6 +796,19 @@ private
    function Socket (Self : Connection) return Integer is (-1);
    --  Returns the file descriptor of the connection to the server; negative if there is none
 
+   --  The rules of a database for the texts of statements, where they differ from standard SQL: a
+   --  backslash is an escape character in texts, "…" is a text and not a name, and # begins a
+   --  comment
+
+   type Text_Rules is record
+      Has_Backslash_Escapes   : Boolean := False;
+      Has_Double_Quoted_Texts : Boolean := False;
+      Has_Hash_Comments       : Boolean := False;
+   end record;
+
+   function Rules_Of_Texts (Self : Connection) return Text_Rules is ((others => <>));
+   --  Returns the rules of the session. Called while the connection is open.
+
    --  Procedures that by default run the SQL statement of the same name. A database may override
    --  them.
 

@@ -5,8 +5,10 @@ with Ada.Calendar;
 with Ada.Environment_Variables;
 with Ada.Strings.Fixed;
 with Ada.Synchronous_Barriers;
+with Appserver.Monitors;
 with Appserver.SQL.Batches;
 with Appserver.SQL.MariaDB;
+with Appserver.SQL.Monitored;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
@@ -592,6 +594,36 @@ package body MariaDB_Tests is
       Answers (T.DB, "SELECT count(*) FROM t", "2");
    end Batch_Ends;
 
+   --  The names of queries contain no literals in any SQL mode
+
+   Watched : aliased Appserver.Monitors.Monitor;
+
+   package Monitored is new Appserver.SQL.Monitored
+     (Watched'Access, MariaDB.Connection, MariaDB.Statement, MariaDB.Prepare,
+      MariaDB.Prepare_Client_Side);
+
+   procedure Query_Names (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      DB : Monitored.Connection;
+
+      procedure Is_Named (Text, Name : String) is
+         use Appserver.Monitors;
+      begin
+         DB.Execute (Text);
+         Assert
+           (Natural (Watched.Query_Statistics (No_Request, Name).Count) = 1,
+            Text & " is not recorded as " & Name);
+      end Is_Named;
+   begin
+      DB.Open (Ada.Environment_Variables.Value (Tested_Databases.MariaDB_Variable));
+      Is_Named ("SELECT 'it\'s secret' AS x", "SELECT ? AS x");
+      Is_Named
+        ("SELECT ""it\""s"" AS y # don't" & ASCII.LF & ", 'b' AS z", "SELECT ? AS y , ? AS z");
+      DB.Execute ("SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'");
+      Is_Named ("SELECT 'a\' AS ""v w"", 'b' AS u", "SELECT ? AS ""v w"", ? AS u");
+   end Query_Names;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -616,6 +648,7 @@ package body MariaDB_Tests is
       Result.Add_Test (Caller.Create ("MariaDB: malformed targets", Targets'Access));
       Result.Add_Test (Caller.Create ("MariaDB: batch: values", Batch_Values'Access));
       Result.Add_Test (Caller.Create ("MariaDB: batch: one statement", Batch_Ends'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: names of queries", Query_Names'Access));
       return Result;
    end Suite;
 
