@@ -833,7 +833,8 @@ package body Appserver.SQL.PostgreSQL is
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
-      Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
+      Native : constant PostgreSQL_Texts.Native_Text :=
+        PostgreSQL_Texts.Native (Text, Backslash_Escapes (On.Handle));
       Limit  : Time_Limits.Operation (On'Unchecked_Access) with Unreferenced;
       Number : Statement_Number;
       Result : Result_Handle;
@@ -879,7 +880,8 @@ package body Appserver.SQL.PostgreSQL is
    procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
-      Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
+      Native : constant PostgreSQL_Texts.Native_Text :=
+        PostgreSQL_Texts.Native (Text, Backslash_Escapes (On.Handle));
    begin
       Self.Close;
       Check_Text (Text);
