@@ -367,12 +367,17 @@ package body Appserver.Cache_Tables is
    --  The capacity for ghosts is at least twice the number of nodes, since full sets drop some
    --  ghosts
 
+   Max_Sets : constant := 2 ** 28;
+
    function Lacking_Ghosts (Self : Order; Capacity : Positive) return Natural is
-     (if Capacity = Positive'Last then 0
-      elsif Self.Ghosts = null then Min_Sets
-      elsif Hash_Type (Self.Count) > 2 * Self.Ghosts.Last and then Self.Ghosts.Last < 2 ** 27
-      then 2 * (Natural (Self.Ghosts.Last) + 1)
-      else 0);
+      Sets : constant Natural := Self.Sets;
+   begin
+      return
+        (if Capacity = Positive'Last then 0
+         elsif Sets = 0 then Min_Sets
+         elsif Self.Count > 2 * (Sets - 1) and then Sets < Max_Sets then 2 * Sets
+         else 0);
+   end Lacking_Ghosts;
 
    function New_Ghosts (Size : Positive) return not null Ghosts_Access is
      (new Ghosts (Last => Hash_Type (Size - 1)));
@@ -382,6 +387,7 @@ package body Appserver.Cache_Tables is
    begin
       if Old = null or else Old.Last < Ghosts.Last then
          Self.Ghosts := Ghosts;
+         Self.Sets   := Natural (Ghosts.Last) + 1;
          Ghosts := Old;
       end if;
    end Exchange;
@@ -393,6 +399,7 @@ package body Appserver.Cache_Tables is
 
    procedure Free_Ghosts (Self : in out Order) is
    begin
+      Self.Sets := 0;
       Free_List (Self.Ghosts);
    end Free_Ghosts;
 

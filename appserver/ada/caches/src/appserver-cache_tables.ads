@@ -237,7 +237,7 @@ package Appserver.Cache_Tables is
 
    type Order is limited private;
    --  The order in which nodes are evicted, and the order in which they expire. Only one task at a
-   --  time may call the following subprograms, except for Count and Weight.
+   --  time may call the following subprograms, except for Count, Weight and Lacking_Ghosts.
 
    function Count (Self : Order) return Natural;
    function Weight (Self : Order) return Total_Weight;
@@ -419,6 +419,8 @@ private
       Weight       : Atomic_Weight := 0;
       Small_Weight : Total_Weight := 0;
       Ghosts       : Ghosts_Access := null;
+      Sets         : Natural := 0 with Atomic;
+      --  The number of sets in Ghosts, which another task may replace and free
       Evictions    : Eviction_Number := 0;
       Schedules    : Schedule_List;
       --  The lists of nodes that expire. Lists 0 .. 63 are the heap. The element Unscheduled is not

@@ -429,11 +429,14 @@ package body Appserver.SQL.MariaDB is
         (Self, MariaDB_Targets.Parsed (Target), Connect_Timeout, Response_Timeout, TLS, Authority);
    end Open;
 
+   --  Zero would mean no limit
+
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration) is
+      Least        : constant Integer_64 := (if Limit > 0.0 then 1 else 0);
+      Microseconds : constant Integer_64 :=
+        Integer_64'Max (Least, Integer_64 (Long_Float (Limit) * 1.0e6));
    begin
-      Send
-        (Self,
-         "SET max_statement_time = " & Image (Integer_64 (Long_Float (Limit) * 1.0e6), Scale => 6));
+      Send (Self, "SET max_statement_time = " & Image (Microseconds, Scale => 6));
    end Set_Statement_Limit;
 
    --  A reset does not undo a USE. If the connection was opened without a default database, this
@@ -624,6 +627,11 @@ package body Appserver.SQL.MariaDB is
    function Backslash_Escapes (DB : Connection_Handle) return Boolean is
      ((Status_Of (DB) and No_Backslash_Escapes) = 0);
 
+   overriding function Rules_Of_Texts (Self : Connection) return Text_Rules is
+     (Has_Backslash_Escapes   => Backslash_Escapes (Self.Handle),
+      Has_Double_Quoted_Texts => (Status_Of (Self.Handle) and ANSI_Quotes) = 0,
+      Has_Hash_Comments       => True);
+
    function Prepared (DB : Connection_Handle; Text : UTF_8_String) return Statement_Handle is
       Ignored : my_bool;
    begin
@@ -652,6 +660,7 @@ package body Appserver.SQL.MariaDB is
       Self.Handle     := Handle;
       Self.Text       := new String'(Text);
       Self.Escapes    := Backslash_Escapes (On.Handle);
+      Self.Changes    := MariaDB_Texts.Is_Change (Text);
       Self.Parameters := Natural (stmt_param_count (Handle));
       Self.Inputs     := New_Exchange (Self.Parameters);
       Self.Bound      := False;
@@ -669,6 +678,7 @@ package body Appserver.SQL.MariaDB is
    begin
       Self.Close;
       Self.Escapes    := Escapes;
+      Self.Changes    := MariaDB_Texts.Is_Change (Text);
       Self.Text       := new String'(Text);
       Self.Places     := new MariaDB_Texts.Position_List'(Places);
       Self.Parameters := Places'Length;
@@ -719,6 +729,17 @@ package body Appserver.SQL.MariaDB is
       end loop;
    end Discard_Results;
 
+   --  Counts a row of a stream
+
+   procedure Count_Row (Self : Statement) with Inline;
+   procedure Count_Row (Self : Statement) is
+      Owner : Connection renames Connection (Self.Owner.all);
+   begin
+      if Self.Changes then
+         Owner.Affected := Owner.Affected + 1;
+      end if;
+   end Count_Row;
+
    --  Reads the remaining rows of a stream
 
    procedure Read_To_End (Self : Statement) is
@@ -728,7 +749,7 @@ package body Appserver.SQL.MariaDB is
    begin
       if Self.Handle = No_Statement then
          while fetch_row (Self.Result) /= System.Null_Address loop
-            null;
+            Count_Row (Self);
          end loop;
          if errno (DB) /= OK then
             Raise_Latest (DB);
@@ -740,6 +761,7 @@ package body Appserver.SQL.MariaDB is
             if Outcome not in 0 | Data_Truncated then
                Raise_Latest (DB, Self.Handle);
             end if;
+            Count_Row (Self);
          end loop;
       end if;
    end Read_To_End;
@@ -1201,6 +1223,21 @@ package body Appserver.SQL.MariaDB is
       Ignored := set_server_option (Self.DB.all, Multi_Statements_Off);
    end Finalize;
 
+   --  Skips the rows of the current result, and counts them
+
+   procedure Count_Rows (DB : Connection_Handle; Rows : out Integer_64) is
+      Result : constant Result_Handle := use_result (DB);
+   begin
+      Rows := 0;
+      while Result /= No_Result and then fetch_row (Result) /= System.Null_Address loop
+         Rows := Rows + 1;
+      end loop;
+      free_result (Result);
+      if errno (DB) /= OK then
+         Raise_Latest (DB);
+      end if;
+   end Count_Rows;
+
    --  Counts has an element for each statement in Text. The server stops at the first statement
    --  that fails.
 
@@ -1228,7 +1265,7 @@ package body Appserver.SQL.MariaDB is
          if field_count (DB) = 0 then
             Owner.Affected := affected_rows (DB);
          else
-            Skip_Rows (DB);
+            Count_Rows (DB, Owner.Affected);
          end if;
          Counts (I) := Owner.Affected;
       end loop;
@@ -1356,6 +1393,8 @@ package body Appserver.SQL.MariaDB is
            (if Self.Streams then use_result (Owner.Handle) else store_result (Owner.Handle));
          if Self.Result = No_Result then
             Raise_Latest (Owner.Handle);
+         elsif Self.Changes then
+            Owner.Affected := (if Self.Streams then 0 else num_rows (Self.Result));
          end if;
       end if;
       if Self.Result = No_Result or else not Self.Streams then
@@ -1508,6 +1547,9 @@ package body Appserver.SQL.MariaDB is
             end if;
             Discard_Results (Owner.Handle);
          end if;
+         if Self.Changes then
+            Owner.Affected := (if Self.Streams then 0 else stmt_num_rows (Self.Handle));
+         end if;
       end if;
    end Run_Prepared;
 
@@ -1574,7 +1616,11 @@ package body Appserver.SQL.MariaDB is
    function Next_Of_Stream (Self : in out Statement) return Boolean is
       Limit : Time_Limits.Operation (Self.Owner) with Unreferenced;
    begin
-      return Next_Of_Result (Self);
+      return Has_Row : constant Boolean := Next_Of_Result (Self) do
+         if Has_Row then
+            Count_Row (Self);
+         end if;
+      end return;
    end Next_Of_Stream;
 
    overriding function Step (Self : in out Statement) return Boolean is

@@ -219,6 +219,7 @@ private
    end record;
 
    overriding function Socket (Self : Connection) return Integer;
+   overriding function Rules_Of_Texts (Self : Connection) return Text_Rules;
    overriding procedure Begin_Transaction (Self : in out Connection);
    overriding procedure Commit (Self : in out Connection);
    overriding procedure Roll_Back (Self : in out Connection);
@@ -265,7 +266,8 @@ private
 
    --  A statement. Handle is set for a prepared statement. Otherwise Text is used, with parameters
    --  at the positions Places. Escapes is True if a backslash was an escape character when the text
-   --  was parsed. Bound is True if the parameter buffers are bound. Result contains the columns of
+   --  was parsed. Changes is True for a statement whose result has the rows that it changed. Bound
+   --  is True if the parameter buffers are bound. Result contains the columns of
    --  a prepared statement, or the rows of a statement sent as text. For a statement sent as text,
    --  Row and Lengths describe the current row.
 
@@ -274,6 +276,7 @@ private
       Text    : Buffer_Reference;
       Places  : Positions_Reference;
       Escapes : Boolean := True;
+      Changes : Boolean := False;
       Inputs  : Exchange_Reference;
       Bound   : Boolean := False;
       Outputs : Exchange_Reference;

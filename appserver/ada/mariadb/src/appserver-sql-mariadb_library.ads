@@ -107,6 +107,7 @@ private package Appserver.SQL.MariaDB_Library is
    More_Results         : constant := 8;
    No_Backslash_Escapes : constant := 512;
    Session_Changed      : constant := 16_384;
+   ANSI_Quotes          : constant := 32_768;
 
    function get_info
      (DB : Connection_Handle; Value : int; Result : out unsigned) return my_bool
@@ -176,6 +177,10 @@ private package Appserver.SQL.MariaDB_Library is
 
    procedure free_result (Result : Result_Handle)
      with Import, Convention => C, External_Name => "mysql_free_result";
+
+   function num_rows (Result : Result_Handle) return Integer_64
+     with Import, Convention => C, External_Name => "mysql_num_rows";
+   --  Returns the number of rows of a result that has been received completely
 
    function fetch_row (Result : Result_Handle) return System.Address
      with Import, Convention => C, External_Name => "mysql_fetch_row";
@@ -309,6 +314,9 @@ private package Appserver.SQL.MariaDB_Library is
 
    function stmt_affected_rows (Statement : Statement_Handle) return Integer_64
      with Import, Convention => C, External_Name => "mysql_stmt_affected_rows";
+
+   function stmt_num_rows (Statement : Statement_Handle) return Integer_64
+     with Import, Convention => C, External_Name => "mysql_stmt_num_rows";
 
    function stmt_errno (Statement : Statement_Handle) return Error_Number
      with Import, Convention => C, External_Name => "mysql_stmt_errno";

@@ -18,23 +18,41 @@ package body Appserver.SQL.MariaDB_Texts is
       --  True if a string, a name or a comment is not terminated
    end record;
 
+   function Starts (Text : String; Place : Positive; Mark : String) return Boolean is
+     (Text'Last - Place + 1 >= Mark'Length
+      and then Text (Place .. Place + Mark'Length - 1) = Mark);
+
+   --  Returns True at # and at two dashes that begin a comment, which requires white space after
+   --  them
+
+   function Is_Line_Comment (Text : String; Place : Positive) return Boolean is
+     (Text (Place) = '#'
+      or else (Starts (Text, Place, "--")
+               and then (Place + 2 > Text'Last or else Text (Place + 2) in ASCII.NUL .. ' ')));
+
+   function Is_Carried (Text : String; Place : Positive) return Boolean is
+     (Starts (Text, Place, "/*!") or else Starts (Text, Place, "/*M!"));
+
+   --  Returns the position after the next Mark, or after the text if there is none
+
+   function Behind (Text, Mark : String; From : Positive) return Positive is
+      Found : constant Natural := Ada.Strings.Fixed.Index (Text, Mark, From);
+   begin
+      return (if Found = 0 then Text'Last + 1 else Found + Mark'Length);
+   end Behind;
+
    function Scanned (Text : String; Backslash_Escapes : Boolean) return Scan is
 
       Next  : Positive := Text'First;
       Found : Scan (Room => Ada.Strings.Fixed.Count (Text, "?"));
 
-      function Starts (Mark : String) return Boolean is
-        (Text'Last - Next + 1 >= Mark'Length
-         and then Text (Next .. Next + Mark'Length - 1) = Mark);
-
-      --  Skips to the position after the next Mark, or to the end if there is none
-
-      procedure Skip_Past (Mark : String) is
-         Place : constant Natural := Ada.Strings.Fixed.Index (Text, Mark, From => Next);
+      procedure Skip_Comment is
+         Place : constant Natural := Ada.Strings.Fixed.Index (Text, "*/", From => Next);
       begin
-         Next := (if Place = 0 then Text'Last + 1 else Place + Mark'Length);
-         Found.Is_Open := Found.Is_Open or else (Place = 0 and then Mark = "*/");
-      end Skip_Past;
+         Found.Has_Carried := Found.Has_Carried or else Is_Carried (Text, Next);
+         Found.Is_Open     := Found.Is_Open or else Place = 0;
+         Next := (if Place = 0 then Text'Last + 1 else Place + 2);
+      end Skip_Comment;
 
       --  A doubled quote is read as the end of one string and the beginning of another, which has
       --  the same effect
@@ -50,21 +68,14 @@ package body Appserver.SQL.MariaDB_Texts is
          Next := Next + 1;
       end Skip_Quoted;
 
-      --  Returns True at two dashes that begin a comment, which requires white space after them
-
-      function Is_Dash_Comment return Boolean is
-        (Starts ("--")
-         and then (Next + 2 > Text'Last or else Text (Next + 2) in ASCII.NUL .. ' '));
-
    begin
       while Next <= Text'Last loop
          if Text (Next) in ''' | '"' | '`' then
             Skip_Quoted (Text (Next));
-         elsif Text (Next) = '#' or else Is_Dash_Comment then
-            Skip_Past ([1 => ASCII.LF]);
-         elsif Starts ("/*") then
-            Found.Has_Carried := Found.Has_Carried or else Starts ("/*!") or else Starts ("/*M!");
-            Skip_Past ("*/");
+         elsif Is_Line_Comment (Text, Next) then
+            Next := Behind (Text, [1 => ASCII.LF], From => Next);
+         elsif Starts (Text, Next, "/*") then
+            Skip_Comment;
          else
             if Text (Next) = '?' then
                Found.Count := Found.Count + 1;
@@ -87,12 +98,21 @@ package body Appserver.SQL.MariaDB_Texts is
       return Found.Parameters (1 .. Found.Count);
    end Parameters_In;
 
+   --  Returns the first word after white space and comments, in upper case
+
    function First_Word (Text : String) return String is
       First : Positive := Text'First;
       Last  : Natural;
    begin
-      while First <= Text'Last and then Text (First) in ASCII.HT | ASCII.LF | ASCII.CR | ' ' loop
-         First := First + 1;
+      while First <= Text'Last loop
+         if Text (First) in ' ' | ASCII.HT .. ASCII.CR then
+            First := First + 1;
+         elsif Is_Line_Comment (Text, First) then
+            First := Behind (Text, [1 => ASCII.LF], From => First);
+         else
+            exit when not Starts (Text, First, "/*") or else Is_Carried (Text, First);
+            First := Behind (Text, "*/", From => First);
+         end if;
       end loop;
       Last := First - 1;
       while Last < Text'Last and then Text (Last + 1) in 'A' .. 'Z' | 'a' .. 'z' loop
@@ -101,12 +121,13 @@ package body Appserver.SQL.MariaDB_Texts is
       return Ada.Characters.Handling.To_Upper (Text (First .. Last));
    end First_Word;
 
+   function Is_Change (Text : String) return Boolean is
+     (First_Word (Text) in "INSERT" | "UPDATE" | "DELETE" | "REPLACE");
+
    function Changes_Rows (Text : String; Backslash_Escapes : Boolean) return Boolean is
-      Word  : constant String := First_Word (Text);
-      Found : constant Scan   := Scanned (Text, Backslash_Escapes);
+      Found : constant Scan := Scanned (Text, Backslash_Escapes);
    begin
-      return (Word = "INSERT" or else Word = "UPDATE" or else Word = "DELETE"
-              or else Word = "REPLACE")
+      return Is_Change (Text)
         and then not (Found.Has_Semicolon or else Found.Has_Carried or else Found.Is_Open);
    end Changes_Rows;
 

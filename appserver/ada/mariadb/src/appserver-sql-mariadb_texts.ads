@@ -16,6 +16,10 @@ private package Appserver.SQL.MariaDB_Texts is
    --  https://mariadb.com/kb/en/comment-syntax/. Raises SQL_Error 0A000 if the text has both
    --  parameters and an executable comment, such as /*! ... */.
 
+   function Is_Change (Text : String) return Boolean;
+   --  Returns True if the text is an INSERT, UPDATE, DELETE or REPLACE. If it has a result, the
+   --  rows of the result are the rows that it has changed.
+
    function Changes_Rows (Text : String; Backslash_Escapes : Boolean) return Boolean;
    --  Returns True only if the text is certainly a single INSERT, UPDATE, DELETE or REPLACE with
    --  one result, so that a line feed and a semicolon can be appended to it

@@ -132,11 +132,15 @@ package body Appserver.Folded_Names is
      with Static_Predicate => Word_Character in 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_'
        | Character'Val (128) .. Character'Val (255);
 
+   subtype White_Space is Character
+     with Static_Predicate => White_Space in ' ' | ASCII.HT .. ASCII.CR;
+
    --  The text is read from left to right: each step takes one token and appends its normalized
    --  form
 
    type Folding (Length : Natural) is record
       Text    : String (1 .. Length);
+      Rules   : Text_Rules;
       Next    : Positive := 1;
       Result  : String (1 .. Max_Query_Length);
       Written : Natural := 0;
@@ -183,32 +187,110 @@ package body Appserver.Folded_Names is
       end if;
    end Put_Value;
 
-   --  Moves to the position after the closing quotation mark. A doubled mark is part of the
-   --  quotation.
+   --  Keeps a quoted name, in which a doubled quotation mark is a part of the name
 
-   procedure Skip_Quotation (Self : in out Folding; Keeps : Boolean) is
+   procedure Keep_Name (Self : in out Folding) is
       Mark : constant Character := Self.Text (Self.Next);
    begin
       loop
-         if Keeps then
-            Put (Self, Self.Text (Self.Next));
-         end if;
+         Put (Self, Self.Text (Self.Next));
          Self.Next := Self.Next + 1;
          exit when Self.Next > Self.Length;
          if Self.Text (Self.Next) = Mark then
-            if Keeps then
-               Put (Self, Mark);
-            end if;
+            Put (Self, Mark);
             Self.Next := Self.Next + 1;
             exit when At_Next (Self) /= Mark;
          end if;
       end loop;
-   end Skip_Quotation;
+   end Keep_Name;
+
+   --  Moves to the position after the closing quotation mark of a text. A doubled mark is a part of
+   --  the text.
+
+   procedure Skip_Text (Self : in out Folding; Has_Escapes : Boolean) is
+      Mark : constant Character := Self.Text (Self.Next);
+   begin
+      Self.Next := Self.Next + 1;
+      while Self.Next <= Self.Length loop
+         if At_Next (Self) = Mark then
+            exit when At_Next (Self, 1) /= Mark;
+            Self.Next := Self.Next + 2;
+         else
+            Self.Next := Self.Next + (if Has_Escapes and then At_Next (Self) = '\' then 2 else 1);
+         end if;
+      end loop;
+      Self.Next := Self.Next + 1;
+   end Skip_Text;
+
+   --  Returns the position of the quotation mark with which a text goes on after a line end; 0 if
+   --  the text has ended
+
+   function Continuation (Self : Folding) return Natural is
+      Place    : Positive := Self.Next;
+      Has_Line : Boolean  := False;
+   begin
+      while Place <= Self.Length and then Self.Text (Place) in White_Space loop
+         Has_Line := Has_Line or else Self.Text (Place) in ASCII.LF | ASCII.CR;
+         Place    := Place + 1;
+      end loop;
+      return (if Has_Line and then Place <= Self.Length and then Self.Text (Place) = '''
+              then Place else 0);
+   end Continuation;
+
+   --  Skips a text with escapes and its continuations, which have escapes too
+
+   procedure Skip_Escaped_Text (Self : in out Folding) is
+      Start : Natural := Self.Next;
+   begin
+      while Start > 0 loop
+         Self.Next := Start;
+         Skip_Text (Self, Has_Escapes => True);
+         Start := Continuation (Self);
+      end loop;
+   end Skip_Escaped_Text;
+
+   --  Returns the length of the mark $$ or $tag$ at the next position; 0 if there is none
+
+   function Dollar_Length (Self : Folding) return Natural is
+      Length : Positive := 1;
+   begin
+      if At_Next (Self) /= '$' or else At_Next (Self, 1) in '0' .. '9' then
+         return 0;
+      end if;
+      while At_Next (Self, Length) in Word_Character loop
+         Length := Length + 1;
+      end loop;
+      return (if At_Next (Self, Length) = '$' then Length + 1 else 0);
+   end Dollar_Length;
+
+   --  Moves to the position after the second of two marks, or to the end
+
+   procedure Skip_Dollar_Quoted (Self : in out Folding; Length : Positive) is
+      Mark : constant String := Self.Text (Self.Next .. Self.Next + Length - 1);
+   begin
+      Self.Next := Self.Next + Length;
+      while Self.Next <= Self.Length loop
+         if Self.Length - Self.Next + 1 >= Length
+           and then Self.Text (Self.Next .. Self.Next + Length - 1) = Mark
+         then
+            Self.Next := Self.Next + Length;
+            exit;
+         end if;
+         Self.Next := Self.Next + 1;
+      end loop;
+   end Skip_Dollar_Quoted;
+
+   function Is_Line_Comment (Self : Folding) return Boolean is
+     ((At_Next (Self) = '-' and then At_Next (Self, 1) = '-')
+      or else (Self.Rules.Has_Hash_Comments and then At_Next (Self) = '#'));
+
+   function Is_Comment (Self : Folding) return Boolean is
+     (Is_Line_Comment (Self) or else (At_Next (Self) = '/' and then At_Next (Self, 1) = '*'));
 
    procedure Skip_Comment (Self : in out Folding) is
-      To_Line_End : constant Boolean := At_Next (Self) = '-';
+      To_Line_End : constant Boolean := Is_Line_Comment (Self);
    begin
-      Self.Next := Self.Next + 2;
+      Self.Next := Self.Next + (if At_Next (Self) = '#' then 1 else 2);
       while Self.Next <= Self.Length loop
          if To_Line_End and then At_Next (Self) = ASCII.LF then
             Self.Next := Self.Next + 1;
@@ -224,7 +306,7 @@ package body Appserver.Folded_Names is
    procedure Skip_Word (Self : in out Folding; Keeps : Boolean) is
    begin
       while At_Next (Self) in Word_Character
-        or else (not Keeps and then At_Next (Self) = '.')
+        or else At_Next (Self) = (if Keeps then '$' else '.')
       loop
          if Keeps then
             Put (Self, At_Next (Self));
@@ -233,25 +315,47 @@ package body Appserver.Folded_Names is
       end loop;
    end Skip_Word;
 
-   procedure Skip_Token (Self : in out Folding) is
-      C : constant Character := At_Next (Self);
+   --  Skips a literal. Is_Skipped is False if there is none.
+
+   procedure Skip_Literal (Self : in out Folding; Is_Skipped : out Boolean) is
+      C      : constant Character := At_Next (Self);
+      Dollar : constant Natural   := Dollar_Length (Self);
    begin
-      if C in ' ' | ASCII.HT | ASCII.LF | ASCII.CR | ASCII.FF then
-         Put_Space (Self);
-         Self.Next := Self.Next + 1;
-      elsif (C = '-' and then At_Next (Self, 1) = '-')
-        or else (C = '/' and then At_Next (Self, 1) = '*')
-      then
-         Put_Space (Self);
-         Skip_Comment (Self);
-      elsif C = ''' then
+      Is_Skipped := True;
+      if C in 'e' | 'E' and then At_Next (Self, 1) = ''' then
          Put_Value (Self);
-         Skip_Quotation (Self, Keeps => False);
-      elsif C in '"' | '`' then
-         Skip_Quotation (Self, Keeps => True);
+         Self.Next := Self.Next + 1;
+         Skip_Escaped_Text (Self);
+      elsif C = ''' or else (C = '"' and then Self.Rules.Has_Double_Quoted_Texts) then
+         Put_Value (Self);
+         Skip_Text (Self, Self.Rules.Has_Backslash_Escapes);
       elsif C in '0' .. '9' then
          Put_Value (Self);
          Skip_Word (Self, Keeps => False);
+      elsif Dollar > 0 then
+         Put_Value (Self);
+         Skip_Dollar_Quoted (Self, Dollar);
+      else
+         Is_Skipped := False;
+      end if;
+   end Skip_Literal;
+
+   procedure Skip_Token (Self : in out Folding) is
+      C          : constant Character := At_Next (Self);
+      Is_Skipped : Boolean;
+   begin
+      Skip_Literal (Self, Is_Skipped);
+      if Is_Skipped then
+         return;
+      end if;
+      if C in ' ' | ASCII.HT | ASCII.LF | ASCII.CR | ASCII.FF then
+         Put_Space (Self);
+         Self.Next := Self.Next + 1;
+      elsif Is_Comment (Self) then
+         Put_Space (Self);
+         Skip_Comment (Self);
+      elsif C in '"' | '`' then
+         Keep_Name (Self);
       elsif C in '$' | ':' | '@' and then At_Next (Self, 1) in Word_Character
         and then (C = '$' or else Self.Next = 1 or else Self.Text (Self.Next - 1) /= C)
       then
@@ -270,12 +374,13 @@ package body Appserver.Folded_Names is
       end if;
    end Skip_Token;
 
-   function Query (Text : String) return String is
+   function Query (Text : String; Rules : Text_Rules := (others => <>)) return String is
       --  Later characters cannot change the name
       Length : constant Natural := Natural'Min (Text'Length, 8 * Max_Query_Length);
       Self   : Folding (Length);
    begin
-      Self.Text := Text (Text'First .. Text'First + Length - 1);
+      Self.Text  := Text (Text'First .. Text'First + Length - 1);
+      Self.Rules := Rules;
       while Self.Next <= Self.Length and then not Self.Is_Full loop
          Skip_Token (Self);
       end loop;

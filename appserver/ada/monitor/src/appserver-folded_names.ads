@@ -48,12 +48,25 @@ package Appserver.Folded_Names with Preelaborate is
 
    Max_Query_Length : constant := 500;
 
-   function Query (Text : String) return String
+   type Text_Rules is record
+      Has_Backslash_Escapes   : Boolean := False;
+      --  A backslash in a text literal escapes the next character. In E'…' it always does.
+      Has_Double_Quoted_Texts : Boolean := False;
+      --  "…" is a text literal, and not a name
+      Has_Hash_Comments       : Boolean := False;
+      --  # begins a comment that ends at the end of the line
+   end record;
+   --  The rules of a database for the texts of statements. The default is that of standard SQL and
+   --  SQLite.
+
+   function Query (Text : String; Rules : Text_Rules := (others => <>)) return String
      with Post => Query'Result'Length <= Max_Query_Length;
    --  Normalizes an SQL statement: replaces each literal and parameter with "?", each list of
    --  literals or parameters with "?, ...", and each sequence of white space and comments with one
-   --  space. Truncates the result to Max_Query_Length bytes.
+   --  space. Literals include E'…' and $tag$…$tag$ of PostgreSQL. Truncates the result to
+   --  Max_Query_Length bytes.
    --  @param Text the statement
+   --  @param Rules the rules for the text
    --  @return the name of the query
 
    function Hash (Text : String) return Interfaces.Unsigned_64;

@@ -77,8 +77,12 @@ package body Appserver.Monitors is
       return Number;
    end Number_Of;
 
-   function Query_Of (Self : in out Monitor; Text : String) return Query is
-      Name   : constant String := Folded_Names.Query (Text);
+   function Query_Of
+     (Self  : in out Monitor;
+      Text  : String;
+      Rules : Folded_Names.Text_Rules := (others => <>)) return Query
+   is
+      Name   : constant String := Folded_Names.Query (Text, Rules);
       Hash   : constant Word := Folded_Names.Hash (Name);
       Number : Natural := Found (Self.Query_Names, Name, Hash);
    begin

@@ -103,10 +103,14 @@ package Appserver.Monitors is
 
    type Query is private;
 
-   function Query_Of (Self : in out Monitor; Text : String) return Query;
+   function Query_Of
+     (Self  : in out Monitor;
+      Text  : String;
+      Rules : Folded_Names.Text_Rules := (others => <>)) return Query;
    --  Returns the query for an SQL statement.
    --  @param Self the monitor
    --  @param Text the SQL statement
+   --  @param Rules the database's rules for the text
    --  @return the query. Its name is the statement without literals.
 
    procedure Record_Query

@@ -659,12 +659,16 @@ package body Appserver.SQL.PostgreSQL is
                when Read_Only  => "READ ONLY"));
    end Begin_Isolated;
 
+   --  Zero would mean no limit
+
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
    is
-      Wait : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
+      Wait         : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
+      Least        : constant Integer_64 := (if Limit > 0.0 then 1 else 0);
+      Milliseconds : constant Integer_64 := Integer_64'Max (Least, Integer_64 (Limit * 1_000));
    begin
       Begin_If_Due (Self);
-      Run (Self.Handle, "SET statement_timeout = " & Image (Integer_64 (Limit * 1_000)));
+      Run (Self.Handle, "SET statement_timeout = " & Image (Milliseconds));
    end Set_Statement_Limit;
 
    --  The server rolls back instead of committing a failed transaction, and does not report an
@@ -792,6 +796,12 @@ package body Appserver.SQL.PostgreSQL is
    --  Prepares a text under a new name. Description describes the statement's parameters and
    --  columns; the caller must clear it.
 
+   function Backslash_Escapes (DB : Connection_Handle) return Boolean is
+     (Value_Of (parameterStatus (DB, To_C ("standard_conforming_strings"))) = "off");
+
+   overriding function Rules_Of_Texts (Self : Connection) return Text_Rules is
+     (Has_Backslash_Escapes => Backslash_Escapes (Self.Handle), others => False);
+
    procedure Prepare_Text
      (On          : in out Connection'Class;
       Text        : String;
@@ -823,7 +833,8 @@ package body Appserver.SQL.PostgreSQL is
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
-      Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
+      Native : constant PostgreSQL_Texts.Native_Text :=
+        PostgreSQL_Texts.Native (Text, Backslash_Escapes (On.Handle));
       Limit  : Time_Limits.Operation (On'Unchecked_Access) with Unreferenced;
       Number : Statement_Number;
       Result : Result_Handle;
@@ -869,7 +880,8 @@ package body Appserver.SQL.PostgreSQL is
    procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
-      Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
+      Native : constant PostgreSQL_Texts.Native_Text :=
+        PostgreSQL_Texts.Native (Text, Backslash_Escapes (On.Handle));
    begin
       Self.Close;
       Check_Text (Text);
@@ -901,7 +913,8 @@ package body Appserver.SQL.PostgreSQL is
    --  Skips the remaining rows, which may be followed by an error
 
    procedure Read_To_End (Self : in out Statement) is
-      DB     : constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Owner  : Connection renames Connection (Self.Owner.all);
+      DB     : constant Connection_Handle := Owner.Handle;
       Limit  : Time_Limits.Operation (Self.Owner) with Unreferenced;
       Result : Result_Handle;
    begin
@@ -910,6 +923,8 @@ package body Appserver.SQL.PostgreSQL is
          exit when Result = No_Result;
          if resultStatus (Result) not in Command_OK | Tuples_OK | Single_Row then
             Raise_Failure (DB, Result);
+         elsif resultStatus (Result) /= Single_Row then
+            Owner.Affected := Affected_By (Result, Before => Owner.Affected);
          end if;
          clear (Result);
       end loop;

@@ -192,6 +192,7 @@ private
    end record;
 
    overriding function Socket (Self : Connection) return Integer;
+   overriding function Rules_Of_Texts (Self : Connection) return Text_Rules;
    overriding procedure Begin_Transaction (Self : in out Connection);
    overriding procedure Commit (Self : in out Connection);
    overriding procedure Roll_Back (Self : in out Connection);

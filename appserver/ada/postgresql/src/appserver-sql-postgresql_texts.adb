@@ -5,6 +5,7 @@ pragma Ada_2022;
 
 with Ada.Characters.Handling;
 with Ada.Strings.Fixed;
+with Ada.Strings.Maps;
 
 package body Appserver.SQL.PostgreSQL_Texts is
 
@@ -17,6 +18,17 @@ package body Appserver.SQL.PostgreSQL_Texts is
 
    function Is_Comment (Text : String; First : Positive) return Boolean is
      (First < Text'Last and then Text (First .. First + 1) in "--" | "/*");
+
+   Line_Ends : constant Ada.Strings.Maps.Character_Set :=
+     Ada.Strings.Maps.To_Set (ASCII.LF & ASCII.CR);
+
+   --  Returns the position after the end of the line, or after the text in its last line
+
+   function Behind_Line (Text : String; From : Positive) return Positive is
+      Found : constant Natural := Ada.Strings.Fixed.Index (Text, Line_Ends, From);
+   begin
+      return (if Found = 0 then Text'Last else Found) + 1;
+   end Behind_Line;
 
    --  Returns the position after the next Mark, or after the text if there is none
 
@@ -34,7 +46,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
       Depth : Natural  := 0;
    begin
       if Text (First) = '-' then
-         return Behind (Text, [1 => ASCII.LF], From => First);
+         return Behind_Line (Text, From => First);
       end if;
       loop
          if Next < Text'Last and then Text (Next .. Next + 1) = "/*" then
@@ -54,8 +66,10 @@ package body Appserver.SQL.PostgreSQL_Texts is
    --  Calls Found for each $n, with its Number, and for each single or doubled ?, with 0
 
    procedure Find_Marks
-     (Text  : String;
-      Found : not null access procedure (First : Positive; Length : Positive; Number : Natural))
+     (Text              : String;
+      Backslash_Escapes : Boolean;
+      Found             : not null access procedure
+        (First : Positive; Length : Positive; Number : Natural))
    is
       Next : Positive := Text'First;
 
@@ -65,17 +79,54 @@ package body Appserver.SQL.PostgreSQL_Texts is
       function Following return Character is
         (if Next < Text'Last then Text (Next + 1) else ASCII.NUL);
 
-      --  A doubled quote is read as the end of one string and the beginning of another, which has
-      --  the same effect
+      --  A doubled quote is part of the string
 
       procedure Skip_Quoted (Quote : Character; Escapes : Boolean) is
       begin
          Next := Next + 1;
-         while Next <= Text'Last and then Text (Next) /= Quote loop
-            Next := Next + (if Escapes and then Text (Next) = '\' then 2 else 1);
+         while Next <= Text'Last loop
+            if Current = Quote then
+               exit when Following /= Quote;
+               Next := Next + 2;
+            else
+               Next := Next + (if Escapes and then Current = '\' then 2 else 1);
+            end if;
          end loop;
          Next := Next + 1;
       end Skip_Quoted;
+
+      --  Returns the position of the quote with which a string goes on after a line end; 0 if the
+      --  string has ended
+
+      function Continuation return Natural is
+         Place    : Positive := Next;
+         Has_Line : Boolean  := False;
+      begin
+         while Place <= Text'Last loop
+            if Text (Place) = '-' and then Is_Comment (Text, Place) then
+               Place    := Behind_Line (Text, From => Place);
+               Has_Line := True;
+            elsif Text (Place) in ' ' | ASCII.HT .. ASCII.CR then
+               Has_Line := Has_Line or else Text (Place) in ASCII.LF | ASCII.CR;
+               Place    := Place + 1;
+            else
+               return (if Has_Line and then Text (Place) = ''' then Place else 0);
+            end if;
+         end loop;
+         return 0;
+      end Continuation;
+
+      --  Skips a string with escapes and its continuations, which have escapes too
+
+      procedure Skip_Escaped is
+         Start : Natural := Next;
+      begin
+         while Start > 0 loop
+            Next := Start;
+            Skip_Quoted (''', Escapes => True);
+            Start := Continuation;
+         end loop;
+      end Skip_Escaped;
 
       procedure Skip_Name is
       begin
@@ -123,7 +174,11 @@ package body Appserver.SQL.PostgreSQL_Texts is
       while Next <= Text'Last loop
          case Text (Next) is
             when ''' =>
-               Skip_Quoted (''', Escapes => False);
+               if Backslash_Escapes then
+                  Skip_Escaped;
+               else
+                  Skip_Quoted (''', Escapes => False);
+               end if;
             when '"' =>
                Skip_Quoted ('"', Escapes => False);
             when '$' =>
@@ -139,7 +194,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
                   Next := Behind_Comment (Text, Next);
                elsif Current in 'e' | 'E' and then Following = ''' then
                   Next := Next + 1;
-                  Skip_Quoted (''', Escapes => True);
+                  Skip_Escaped;
                elsif Is_Name_Part (Current) then
                   Skip_Name;
                else
@@ -155,7 +210,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
       return "$" & Text (2 .. Text'Last);
    end Image;
 
-   function Native (Text : String) return Native_Text is
+   function Native (Text : String; Backslash_Escapes : Boolean) return Native_Text is
 
       Highest : Natural := 0;
       Singles : Natural := 0;
@@ -199,14 +254,14 @@ package body Appserver.SQL.PostgreSQL_Texts is
             end if;
          end Replace;
       begin
-         Find_Marks (Text, Replace'Access);
+         Find_Marks (Text, Backslash_Escapes, Replace'Access);
          Append (Text (Start .. Text'Last));
          Result.Parameters := Number;
          return Result;
       end Numbered;
 
    begin
-      Find_Marks (Text, Count'Access);
+      Find_Marks (Text, Backslash_Escapes, Count'Access);
       return
         (if Highest > 0 or else (Singles = 0 and then Total = Text'Length)
          then (Text'Length, Text, Highest) else Numbered);

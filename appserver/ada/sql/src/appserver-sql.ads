@@ -317,7 +317,9 @@ package Appserver.SQL is
    --  Sets whether rows are streamed from the server while the program reads them, so that at most
    --  one row is in memory. No other statement of the connection can run until the last row has
    --  been read, or until Reset has read and discarded the remaining rows. Until then, other
-   --  statements raise SQL_Error with state HY010 or MariaDB's code 2014. SQLite always streams.
+   --  statements raise SQL_Error with state HY010 or MariaDB's code 2014. A streamed statement that
+   --  changes rows may still fail after it has returned rows: Step or Reset then raises the error,
+   --  but Close does not. SQLite always streams, except the rows that a statement has changed.
    --  @param Self the statement
    --  @param To True to stream
 
@@ -344,6 +346,7 @@ package Appserver.SQL is
           Post'Class => not Self.Has_Row;
    --  Discards the unread rows, and releases read locks.
    --  @param Self the statement
+   --  @exception SQL_Error the database reported an error after the rows of a stream
    --  @exception Misuse_Error the statement is closed
 
    procedure Unbind (Self : in out Statement) is abstract
@@ -351,6 +354,7 @@ package Appserver.SQL is
           Post'Class => not Self.Has_Row;
    --  Resets the statement, and sets all parameters to null, as after Prepare.
    --  @param Self the statement
+   --  @exception SQL_Error the database reported an error after the rows of a stream
    --  @exception Misuse_Error the statement is closed
 
    procedure Close (Self : in out Statement) is abstract
@@ -791,6 +795,19 @@ private
 
    function Socket (Self : Connection) return Integer is (-1);
    --  Returns the file descriptor of the connection to the server; negative if there is none
+
+   --  The rules of a database for the texts of statements, where they differ from standard SQL: a
+   --  backslash is an escape character in texts, "…" is a text and not a name, and # begins a
+   --  comment
+
+   type Text_Rules is record
+      Has_Backslash_Escapes   : Boolean := False;
+      Has_Double_Quoted_Texts : Boolean := False;
+      Has_Hash_Comments       : Boolean := False;
+   end record;
+
+   function Rules_Of_Texts (Self : Connection) return Text_Rules is ((others => <>));
+   --  Returns the rules of the session. Called while the connection is open.
 
    --  Procedures that by default run the SQL statement of the same name. A database may override
    --  them.

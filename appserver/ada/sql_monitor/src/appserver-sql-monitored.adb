@@ -11,6 +11,17 @@ package body Appserver.SQL.Monitored is
    -- Connection --
    ----------------
 
+   function Named (On : SQL.Connection'Class; Text : UTF_8_String) return Monitors.Query is
+      Rules : constant Text_Rules :=
+        (if On.Is_Open then On.Rules_Of_Texts else (others => <>));
+   begin
+      return Monitors.Query_Of
+        (Monitor.all, Text,
+         (Has_Backslash_Escapes   => Rules.Has_Backslash_Escapes,
+          Has_Double_Quoted_Texts => Rules.Has_Double_Quoted_Texts,
+          Has_Hash_Comments       => Rules.Has_Hash_Comments));
+   end Named;
+
    procedure Run_Counted
      (Self : in out Connection'Class;
       Text : UTF_8_String;
@@ -22,8 +33,7 @@ package body Appserver.SQL.Monitored is
       begin
          Self.Is_Counting := False;
          Monitors.Record_Query
-           (Monitor.all, Monitors.Query_Of (Monitor.all, Text), Monitors.Clock - Started,
-            Is_Failed);
+           (Monitor.all, Named (Self, Text), Monitors.Clock - Started, Is_Failed);
       end Count;
 
    begin
@@ -78,7 +88,7 @@ package body Appserver.SQL.Monitored is
    begin
       Self.Close;
       Prepare_Statement (Database_Statement (Self), On, Text);
-      Self.Query := Monitors.Query_Of (Monitor.all, Text);
+      Self.Query := Named (On, Text);
    end Prepare_Counted;
 
    procedure Prepare_Client_Side_Counted
@@ -86,7 +96,7 @@ package body Appserver.SQL.Monitored is
    begin
       Self.Close;
       Prepare_Statement_Client_Side (Database_Statement (Self), On, Text);
-      Self.Query := Monitors.Query_Of (Monitor.all, Text);
+      Self.Query := Named (On, Text);
    end Prepare_Client_Side_Counted;
 
    overriding function Prepare
@@ -155,23 +165,33 @@ package body Appserver.SQL.Monitored is
          raise;
    end Execute;
 
-   procedure Leave (Self : in out Statement) is
+   procedure Leave (Self : in out Statement; Is_Failed : Boolean := False) is
    begin
       if Self.Is_Running then
-         Count (Self);
+         Count (Self, Is_Failed);
       end if;
    end Leave;
 
+   --  The rows of a stream may be followed by an error
+
    overriding procedure Reset (Self : in out Statement) is
    begin
-      Leave (Self);
       Database_Statement (Self).Reset;
+      Leave (Self);
+   exception
+      when others =>
+         Leave (Self, Is_Failed => True);
+         raise;
    end Reset;
 
    overriding procedure Unbind (Self : in out Statement) is
    begin
-      Leave (Self);
       Database_Statement (Self).Unbind;
+      Leave (Self);
+   exception
+      when others =>
+         Leave (Self, Is_Failed => True);
+         raise;
    end Unbind;
 
    overriding procedure Close (Self : in out Statement) is

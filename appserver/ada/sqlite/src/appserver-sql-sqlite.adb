@@ -3,7 +3,9 @@
 
 pragma Ada_2022;
 
+with Ada.Containers.Vectors;
 with Ada.Strings.Fixed;
+with Ada.Unchecked_Deallocation;
 with Appserver.SQL.SQLite_States;
 with Appserver.SQL.Text_Values;
 with Interfaces.C.Strings;
@@ -40,6 +42,90 @@ package body Appserver.SQL.SQLite is
 
    function Handle_Of (Owner : not null Connection_Reference) return Database_Handle is
      (Connection (Owner.all).Handle);
+
+   -------------------
+   -- Returned rows --
+   -------------------
+
+   --  The rows that a statement with RETURNING has returned: the values of all rows in order, and
+   --  the number of the current row, from 1
+
+   package Value_Vectors is new Ada.Containers.Vectors (Positive, Value_Handle);
+
+   type Returned_Rows is record
+      Width   : Natural := 0;
+      Count   : Natural := 0;
+      Current : Natural := 0;
+      Values  : Value_Vectors.Vector;
+   end record;
+
+   procedure Free is new Ada.Unchecked_Deallocation (Returned_Rows, Returned_Reference);
+
+   procedure Release (Rows : in out Returned_Reference) with No_Inline;
+   procedure Release (Rows : in out Returned_Reference) is
+   begin
+      for Value of Rows.Values loop
+         value_free (Value);
+      end loop;
+      Free (Rows);
+   end Release;
+
+   procedure Drop_Returned (Self : in out Statement) with Inline;
+   procedure Drop_Returned (Self : in out Statement) is
+   begin
+      if Self.Returned /= null then
+         Release (Self.Returned);
+      end if;
+   end Drop_Returned;
+
+   --  Copies the current row of the handle
+
+   procedure Keep_Row (Self : in out Statement) is
+      Copy : Value_Handle;
+   begin
+      if Self.Returned = null then
+         Self.Returned := new Returned_Rows'
+           (Width => Natural (data_count (Self.Handle)), others => <>);
+      end if;
+      for Column in 1 .. Self.Returned.Width loop
+         Self.Returned.Values.Append (No_Value);
+         Copy := value_dup (column_value (Self.Handle, int (Column) - 1));
+         if Copy = No_Value then
+            raise Storage_Error with "cannot allocate memory for a row of SQLite";
+         end if;
+         Self.Returned.Values.Replace_Element (Self.Returned.Values.Last_Index, Copy);
+      end loop;
+      Self.Returned.Count := Self.Returned.Count + 1;
+   end Keep_Row;
+
+   function Returned_Value (Self : Statement; Column : Column_Number) return Value_Handle is
+     (Self.Returned.Values ((Self.Returned.Current - 1) * Self.Returned.Width + Column));
+
+   --  Functions that read a value of the current row, from SQLite or from the returned rows
+
+   function Type_At (Self : Statement; Column : Column_Number) return Type_Code is
+     (if Self.Returned = null then column_type (Self.Handle, int (Column) - 1)
+      else value_type (Returned_Value (Self, Column)));
+
+   function Integer_At (Self : Statement; Column : Column_Number) return Integer_64 is
+     (if Self.Returned = null then column_int64 (Self.Handle, int (Column) - 1)
+      else value_int64 (Returned_Value (Self, Column)));
+
+   function Float_At (Self : Statement; Column : Column_Number) return Long_Float is
+     (if Self.Returned = null then column_double (Self.Handle, int (Column) - 1)
+      else value_double (Returned_Value (Self, Column)));
+
+   function Text_At (Self : Statement; Column : Column_Number) return System.Address is
+     (if Self.Returned = null then column_text (Self.Handle, int (Column) - 1)
+      else value_text (Returned_Value (Self, Column)));
+
+   function Blob_At (Self : Statement; Column : Column_Number) return System.Address is
+     (if Self.Returned = null then column_blob (Self.Handle, int (Column) - 1)
+      else value_blob (Returned_Value (Self, Column)));
+
+   function Length_At (Self : Statement; Column : Column_Number) return int is
+     (if Self.Returned = null then column_bytes (Self.Handle, int (Column) - 1)
+      else value_bytes (Returned_Value (Self, Column)));
 
    ---------------
    -- Preparing --
@@ -123,6 +209,7 @@ package body Appserver.SQL.SQLite is
       Self.Close;
       Self.Handle     := Prepared (On.Handle, Text);
       Self.Parameters := Natural (bind_parameter_count (Self.Handle));
+      Self.Writes     := stmt_readonly (Self.Handle) = 0;
       Self.Attach (On);
    end Prepare;
 
@@ -138,11 +225,14 @@ package body Appserver.SQL.SQLite is
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
      (Self.Prepare (Text));
 
+   --  There is no error to report: a statement that writes has run to its end or has failed
+
    overriding procedure Close (Self : in out Statement) is
       Ignored : Result_Code;
    begin
       if Self.Is_Open then
          Self.Detach;
+         Drop_Returned (Self);
          Ignored     := finalize (Self.Handle);
          Self.Handle := No_Statement;
          Self.Ended  := False;
@@ -282,11 +372,56 @@ package body Appserver.SQL.SQLite is
       return step (Handle);
    end Limited_Step;
 
+   --  Runs a statement that writes to its end. A statement with RETURNING changes the rows before
+   --  it returns the first one, but SQLite checks deferred foreign keys and commits at its end,
+   --  which may fail and undo the changes: https://sqlite.org/c3ref/reset.html
+
+   procedure Run_To_End (Self : in out Statement; Keeps_Rows : Boolean) with No_Inline;
+   procedure Run_To_End (Self : in out Statement; Keeps_Rows : Boolean) is
+      Result : Result_Code := Limited_Step (Connection (Self.Owner.all), Self.Handle);
+   begin
+      while Result = Row loop
+         if Keeps_Rows then
+            Keep_Row (Self);
+         end if;
+         Result := step (Self.Handle);
+      end loop;
+      if Result /= Done then
+         Drop_Returned (Self);
+         Fail (Self);
+      end if;
+      Self.Ended := True;
+   exception
+      when Storage_Error =>
+         Drop_Returned (Self);
+         Result := reset (Self.Handle);
+         raise;
+   end Run_To_End;
+
+   function Next_Returned (Self : in out Statement) return Boolean with No_Inline;
+   function Next_Returned (Self : in out Statement) return Boolean is
+   begin
+      if Self.Returned = null then
+         Run_To_End (Self, Keeps_Rows => True);
+      end if;
+      if Self.Returned = null or else Self.Returned.Current = Self.Returned.Count then
+         Self.Columns := 0;
+         Drop_Returned (Self);
+         return False;
+      end if;
+      Self.Returned.Current := Self.Returned.Current + 1;
+      Self.Columns := Self.Returned.Width;
+      return True;
+   end Next_Returned;
+
    --  SQLite may prepare a statement again, with other columns, but only before its first row. The
    --  step after the last row runs the statement again: https://sqlite.org/c3ref/step.html
 
    overriding function Step (Self : in out Statement) return Boolean is
    begin
+      if Self.Writes then
+         return Next_Returned (Self);
+      end if;
       case Limited_Step (Connection (Self.Owner.all), Self.Handle) is
          when Row =>
             if Self.Columns = 0 then
@@ -304,19 +439,28 @@ package body Appserver.SQL.SQLite is
 
    overriding procedure Execute (Self : in out Statement) is
    begin
-      while Self.Step loop
-         null;
-      end loop;
+      if not Self.Writes then
+         while Self.Step loop
+            null;
+         end loop;
+      elsif Self.Returned = null then
+         Run_To_End (Self, Keeps_Rows => False);
+      else
+         Self.Columns := 0;
+         Drop_Returned (Self);
+      end if;
    end Execute;
 
-   --  The result only repeats the error of the latest step
+   --  An error is a new one, since a step that fails resets the statement
 
    overriding procedure Reset (Self : in out Statement) is
-      Ignored : Result_Code;
    begin
       Self.Columns := 0;
       Self.Ended   := False;
-      Ignored      := reset (Self.Handle);
+      Drop_Returned (Self);
+      if reset (Self.Handle) /= OK then
+         Raise_Latest (Handle_Of (Self.Owner));
+      end if;
    end Reset;
 
    overriding procedure Unbind (Self : in out Statement) is
@@ -331,7 +475,7 @@ package body Appserver.SQL.SQLite is
    -------------
 
    overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean is
-     (column_type (Self.Handle, int (Column) - 1) = Null_Type);
+     (Type_At (Self, Column) = Null_Type);
 
    --  Raises an error for a null. SQLite itself would read a null, or a text that is not a number,
    --  as zero.
@@ -351,10 +495,10 @@ package body Appserver.SQL.SQLite is
    function Other_Integer (Self : Statement; Column : Column_Number) return Integer_64 is
       Value : Long_Float;
    begin
-      if column_type (Self.Handle, int (Column) - 1) /= Float_Type then
+      if Type_At (Self, Column) /= Float_Type then
          return Text_Values.To_Integer_64 (Self.As_Text (Column), Column);
       end if;
-      Value := column_double (Self.Handle, int (Column) - 1);
+      Value := Float_At (Self, Column);
       if Value /= Long_Float'Truncation (Value) then
          Refuse_Range (Column, "0 decimals");
       elsif not (abs Value < 2.0 ** 63) then
@@ -365,8 +509,8 @@ package body Appserver.SQL.SQLite is
 
    overriding function As_Integer_64
      (Self : Statement; Column : Column_Number) return Integer_64 is
-     (if column_type (Self.Handle, int (Column) - 1) = Integer_Type
-      then column_int64 (Self.Handle, int (Column) - 1)
+     (if Type_At (Self, Column) = Integer_Type
+      then Integer_At (Self, Column)
       else Other_Integer (Self, Column));
 
    overriding function As_Integer_32
@@ -375,8 +519,8 @@ package body Appserver.SQL.SQLite is
 
    overriding function As_Float
      (Self : Statement; Column : Column_Number) return Long_Float is
-     (if column_type (Self.Handle, int (Column) - 1) in Integer_Type | Float_Type
-      then column_double (Self.Handle, int (Column) - 1)
+     (if Type_At (Self, Column) in Integer_Type | Float_Type
+      then Float_At (Self, Column)
       else Text_Values.To_Float (Self.As_Text (Column), Column));
 
    --  Reads the length after the text, since SQLite may convert the text to UTF-8 first
@@ -384,14 +528,14 @@ package body Appserver.SQL.SQLite is
    overriding function As_Text
      (Self : Statement; Column : Column_Number) return UTF_8_String
    is
-      Start : constant System.Address := column_text (Self.Handle, int (Column) - 1);
+      Start : constant System.Address := Text_At (Self, Column);
    begin
       if Start = System.Null_Address then
          Check_Null (Self, Column);
          Raise_Latest (Handle_Of (Self.Owner));
       end if;
       declare
-         Text : String (1 .. Natural (column_bytes (Self.Handle, int (Column) - 1)))
+         Text : String (1 .. Natural (Length_At (Self, Column)))
            with Import, Address => Start;
       begin
          return Text;
@@ -408,8 +552,8 @@ package body Appserver.SQL.SQLite is
    --  An empty blob also has a null address
 
    overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
-      Start  : constant System.Address := column_blob (Self.Handle, int (Column) - 1);
-      Length : constant int := column_bytes (Self.Handle, int (Column) - 1);
+      Start  : constant System.Address := Blob_At (Self, Column);
+      Length : constant int := Length_At (Self, Column);
    begin
       if Start = System.Null_Address then
          Check_Null (Self, Column);
@@ -425,7 +569,7 @@ package body Appserver.SQL.SQLite is
 
    overriding function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is
-     (if column_type (Self.Handle, int (Column) - 1) = Float_Type
+     (if Type_At (Self, Column) = Float_Type
       then Text_Values.Rounded (Self.As_Float (Column), Scale, Column)
       else Text_Values.To_Scaled (Self.As_Text (Column), Scale, Column));
 
@@ -483,8 +627,9 @@ package body Appserver.SQL.SQLite is
    end Reset_Session;
 
    procedure Set_Busy_Timeout (Self : in out Connection; Wait : Busy_Wait) is
+      Least : constant int := (if Wait > 0.0 then 1 else 0);
    begin
-      if busy_timeout (Self.Handle, int (Wait * 1_000)) /= OK then
+      if busy_timeout (Self.Handle, int'Max (Least, int (Wait * 1_000))) /= OK then
          Raise_Latest (Self.Handle);
       end if;
    end Set_Busy_Timeout;

@@ -179,10 +179,17 @@ private
    overriding procedure End_Isolated (Self : in out Connection);
 
    --  A statement. Ended is True if the statement ran to its end and has not been reset since.
+   --  Writes is True for a statement that may write. Its first Step runs it to its end and keeps
+   --  the rows in Returned, which is null if there are none.
+
+   type Returned_Rows;
+   type Returned_Reference is access Returned_Rows;
 
    type Statement is new SQL.Statement with record
-      Handle : SQLite_Library.Statement_Handle := SQLite_Library.No_Statement;
-      Ended  : Boolean := False;
+      Handle   : SQLite_Library.Statement_Handle := SQLite_Library.No_Statement;
+      Ended    : Boolean := False;
+      Writes   : Boolean := False;
+      Returned : Returned_Reference;
    end record;
 
 end Appserver.SQL.SQLite;

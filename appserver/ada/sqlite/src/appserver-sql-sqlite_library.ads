@@ -17,9 +17,11 @@ private package Appserver.SQL.SQLite_Library is
 
    type Database_Handle is new System.Address;
    type Statement_Handle is new System.Address;
+   type Value_Handle is new System.Address;
 
    No_Database  : constant Database_Handle := Database_Handle (System.Null_Address);
    No_Statement : constant Statement_Handle := Statement_Handle (System.Null_Address);
+   No_Value     : constant Value_Handle := Value_Handle (System.Null_Address);
 
    type Result_Code is new int;
    --  A result code, whose low 8 bits are the primary code: https://sqlite.org/rescode.html
@@ -105,6 +107,9 @@ private package Appserver.SQL.SQLite_Library is
       Tail      : out System.Address) return Result_Code
      with Import, Convention => C, External_Name => "sqlite3_prepare_v2";
 
+   function stmt_readonly (Statement : Statement_Handle) return int
+     with Import, Convention => C, External_Name => "sqlite3_stmt_readonly";
+
    function bind_parameter_count (Statement : Statement_Handle) return int
      with Import, Convention => C, External_Name => "sqlite3_bind_parameter_count";
 
@@ -172,5 +177,34 @@ private package Appserver.SQL.SQLite_Library is
 
    function column_name (Statement : Statement_Handle; Column : int) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "sqlite3_column_name";
+
+   function column_value (Statement : Statement_Handle; Column : int) return Value_Handle
+     with Import, Convention => C, External_Name => "sqlite3_column_value";
+
+   --  Functions for copies of values
+
+   function value_dup (Value : Value_Handle) return Value_Handle
+     with Import, Convention => C, External_Name => "sqlite3_value_dup";
+
+   procedure value_free (Value : Value_Handle)
+     with Import, Convention => C, External_Name => "sqlite3_value_free";
+
+   function value_type (Value : Value_Handle) return Type_Code
+     with Import, Convention => C, External_Name => "sqlite3_value_type";
+
+   function value_int64 (Value : Value_Handle) return Integer_64
+     with Import, Convention => C, External_Name => "sqlite3_value_int64";
+
+   function value_double (Value : Value_Handle) return Long_Float
+     with Import, Convention => C, External_Name => "sqlite3_value_double";
+
+   function value_text (Value : Value_Handle) return System.Address
+     with Import, Convention => C, External_Name => "sqlite3_value_text";
+
+   function value_blob (Value : Value_Handle) return System.Address
+     with Import, Convention => C, External_Name => "sqlite3_value_blob";
+
+   function value_bytes (Value : Value_Handle) return int
+     with Import, Convention => C, External_Name => "sqlite3_value_bytes";
 
 end Appserver.SQL.SQLite_Library;

@@ -526,6 +526,33 @@ package body Any_Cache_Tests is
          "the cache is usable after an exception");
    end Loads_In_A_Circle;
 
+   --  Tasks fill a bounded cache, which has to remember more and more evicted keys
+
+   procedure Grows (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Tasks : constant := 4;
+      Keys  : constant := 3_000;  --  of each task
+
+      procedure Round is
+         Map : Cache (Capacity => 2 * Tasks * Keys, Time_To_Live => Item_Caches.Caches.Forever);
+
+         procedure Work (Number : Positive) is
+         begin
+            for Key in Keys * (Number - 1) + 1 .. Keys * Number loop
+               Put (Map, Key, Key);
+            end loop;
+         end Work;
+      begin
+         Parallel.Run (Tasks, Work'Access);
+         Assert (Map.Length = Tasks * Keys, "all keys are put");
+         Assert ((for all Key in 1 .. Tasks * Keys => Found (Map, Key) = Key), "elements");
+      end Round;
+   begin
+      Stress_Time.Repeat (Round'Access);
+      Expect_Nothing_Left;
+   end Grows;
+
    procedure Load_Aborted (T : in out Fixture) is
       pragma Unreferenced (T);
 
@@ -951,6 +978,7 @@ package body Any_Cache_Tests is
       end Add;
    begin
       Add ("one task", Alone'Access);
+      Add ("a bounded cache that grows", Grows'Access);
       Add ("bounded", Bounded'Access);
       Add ("time to live", Expires'Access);
       Add ("expired entries are freed", Frees_Expired'Access);

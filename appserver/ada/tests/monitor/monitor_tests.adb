@@ -83,8 +83,39 @@ package body Monitor_Tests is
       Check ("SELECT 'open", "SELECT ?");
       Check ("SELECT /* open", "SELECT");
       Check ("", "");
+      Check ("SELECT E'a\'b', e'it''s\\', 'c\', x", "SELECT ?, ..., x");
+      Check ("SELECT E'a' " & ASCII.LF & " 'b\'c' || d", "SELECT ? || d");
+      Check ("SELECT $$it's$$, $tag$ $$ 'b' $tag$ || c", "SELECT ?, ... || c");
+      Check ("SELECT $$open", "SELECT ?");
+      Check ("SELECT a$b$c FROM t$1 # 'x'", "SELECT a$b$c FROM t$1 # ?");
+      Check ("SELECT ""a\"", 'b'", "SELECT ""a\"", ?");
       Assert (Folded_Names.Query ([1 .. 5_000 => 'x'])'Length = 500, "the name is truncated");
    end Queries;
+
+   --  Backslashes, double quotes and comments of MariaDB
+
+   procedure Queries_By_Rules (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      All_Rules : constant Folded_Names.Text_Rules := (others => True);
+
+      procedure Check (Text, Name : String) is
+         Found : constant String := Folded_Names.Query (Text, All_Rules);
+      begin
+         Assert (Found = Name, Text & ": " & Found);
+      end Check;
+   begin
+      Check ("WHERE name = 'it\'s secret' AND x", "WHERE name = ? AND x");
+      Check ("WHERE token = ""ab\""c"" AND `d\`", "WHERE token = ? AND `d\`");
+      Check
+        ("SELECT a # don't" & ASCII.LF & "FROM t WHERE b = 'c'", "SELECT a FROM t WHERE b = ?");
+      Check ("SELECT 'open\", "SELECT ?");
+      Assert
+        (Folded_Names.Query
+           ("SELECT ""a\"", 'b\'c'", (Has_Backslash_Escapes => True, others => False))
+         = "SELECT ""a\"", ?",
+         "a backslash in a name");
+   end Queries_By_Rules;
 
    ----------------
    -- Histograms --
@@ -619,6 +650,7 @@ package body Monitor_Tests is
    begin
       Add ("names: routes", Routes'Access);
       Add ("names: queries", Queries'Access);
+      Add ("names: queries by rules", Queries_By_Rules'Access);
       Add ("histograms: buckets", Buckets'Access);
       Add ("histograms: percentiles", Percentiles'Access);
       Add ("histograms: merging", Merging'Access);

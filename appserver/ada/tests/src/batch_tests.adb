@@ -94,7 +94,7 @@ package body Batch_Tests is
       end loop;
    end All_Executed;
 
-   --  Counts of zero, one and two rows, and of a text that returns rows
+   --  Counts of zero, one and two rows
 
    procedure Counts_Reported (T : in out Fixture) is
 
@@ -112,6 +112,27 @@ package body Batch_Tests is
       SQL.Batches.Execute (T.Insert, Bind_Bound'Access, Counts);
       Assert (Counts (1) = 0 and then Counts (2) = 1 and then Counts (3) = 2, "counts");
    end Counts_Reported;
+
+   --  Counts of a text that returns rows
+
+   procedure Returned_Counts (T : in out Fixture) is
+
+      procedure Bind_Id (To : in out SQL.Statement'Class; Element : Positive) is
+      begin
+         To.Bind (1, SQL.Integer_64 (2 * Element));
+      end Bind_Id;
+
+      Counts : SQL.Count_List (1 .. 3);
+   begin
+      for By in Way loop
+         T.DB.Execute ("DELETE FROM t");
+         T.DB.Execute ("INSERT INTO t (id) VALUES (1), (2), (3), (5), (6)");
+         Begin_Insert (T, By, "DELETE FROM t WHERE id = ? RETURNING id");
+         SQL.Batches.Execute (T.Insert, Bind_Id'Access, Counts);
+         Assert (Counts (1) = 1 and then Counts (2) = 0 and then Counts (3) = 1, "counts");
+         Has_Rows (T, 3);
+      end loop;
+   end Returned_Counts;
 
    --  A batch may be sent as texts: the end of a statement's text does not end the batch
 
@@ -587,6 +608,7 @@ package body Batch_Tests is
    begin
       Add (Result.all, "all elements are executed", All_Executed'Access);
       Add (Result.all, "counts", Counts_Reported'Access);
+      Add (Result.all, "counts of returned rows", Returned_Counts'Access);
       Add (Result.all, "texts", All_Texts'Access);
       Add (Result.all, "hostile texts", Hostile_Batch'Access);
       Add (Result.all, "an error rolls back the batch", Undone'Access);

@@ -5,8 +5,10 @@ with Ada.Calendar;
 with Ada.Environment_Variables;
 with Ada.Strings.Fixed;
 with Ada.Synchronous_Barriers;
+with Appserver.Monitors;
 with Appserver.SQL.Batches;
 with Appserver.SQL.MariaDB;
+with Appserver.SQL.Monitored;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
@@ -322,6 +324,15 @@ package body MariaDB_Tests is
          T.DB.Execute
            ("SELECT count(*) FROM seq_1_to_1000000 a JOIN seq_1_to_1000000 b ON a.seq + b.seq = 7");
       end Work;
+      --  The limit may also stop the query that reads it
+
+      procedure Read_Least_Limit is
+      begin
+         Answers (T.DB, "SELECT @@max_statement_time", "0.000001");
+      exception
+         when Error : SQL_Error =>
+            Assert (State_Of (Error), "57014", "state");
+      end Read_Least_Limit;
    begin
       T.DB.Set_Statement_Limit (1.0);
       Answers (T.DB, "SELECT @@max_statement_time", "1.000000");
@@ -329,6 +340,8 @@ package body MariaDB_Tests is
       Is_Refused (Work'Access, "57014");
       T.DB.Set_Statement_Limit (0.0);
       Answers (T.DB, "SELECT @@max_statement_time", "0.000000");
+      T.DB.Set_Statement_Limit (0.000_000_4);
+      Read_Least_Limit;
    end Time_Limit;
 
    --  A server that accepts connections and does not respond
@@ -581,6 +594,36 @@ package body MariaDB_Tests is
       Answers (T.DB, "SELECT count(*) FROM t", "2");
    end Batch_Ends;
 
+   --  The names of queries contain no literals in any SQL mode
+
+   Watched : aliased Appserver.Monitors.Monitor;
+
+   package Monitored is new Appserver.SQL.Monitored
+     (Watched'Access, MariaDB.Connection, MariaDB.Statement, MariaDB.Prepare,
+      MariaDB.Prepare_Client_Side);
+
+   procedure Query_Names (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      DB : Monitored.Connection;
+
+      procedure Is_Named (Text, Name : String) is
+         use Appserver.Monitors;
+      begin
+         DB.Execute (Text);
+         Assert
+           (Natural (Watched.Query_Statistics (No_Request, Name).Count) = 1,
+            Text & " is not recorded as " & Name);
+      end Is_Named;
+   begin
+      DB.Open (Ada.Environment_Variables.Value (Tested_Databases.MariaDB_Variable));
+      Is_Named ("SELECT 'it\'s secret' AS x", "SELECT ? AS x");
+      Is_Named
+        ("SELECT ""it\""s"" AS y # don't" & ASCII.LF & ", 'b' AS z", "SELECT ? AS y , ? AS z");
+      DB.Execute ("SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'");
+      Is_Named ("SELECT 'a\' AS ""v w"", 'b' AS u", "SELECT ? AS ""v w"", ? AS u");
+   end Query_Names;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -605,6 +648,7 @@ package body MariaDB_Tests is
       Result.Add_Test (Caller.Create ("MariaDB: malformed targets", Targets'Access));
       Result.Add_Test (Caller.Create ("MariaDB: batch: values", Batch_Values'Access));
       Result.Add_Test (Caller.Create ("MariaDB: batch: one statement", Batch_Ends'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: names of queries", Query_Names'Access));
       return Result;
    end Suite;
 

@@ -481,6 +481,49 @@ package body Parity_Tests is
       end loop;
    end Late_Errors;
 
+   --  A statement that returns the rows that it has changed
+
+   procedure Returned_Counts (T : in out Fixture) is
+
+      Change                   : Statement;
+      Prepares, Streams, Reads : Boolean;
+
+      procedure Changes (Text : String; Expected : SQL.Integer_64) is
+      begin
+         if Prepares then
+            Prepare (Change, T.DB, Text);
+         else
+            Prepare_Client_Side (Change, T.DB, Text);
+         end if;
+         Change.Set_Streamed (Streams);
+         if Reads then
+            for Row in 1 .. Expected loop
+               Assert (Change.Step, "a row");
+            end loop;
+            Assert (not Change.Step, "no more rows");
+         else
+            Assert (Change.Step = (Expected > 0), "a row");
+            Change.Reset;
+         end if;
+         Change.Close;
+         Assert (T.DB.Rows_Affected = Expected, Text & T.DB.Rows_Affected'Image);
+         Answers (T.DB, "SELECT count(*) FROM t WHERE id > 100", "0");
+         Assert (T.DB.Rows_Affected = Expected, "after SELECT:" & T.DB.Rows_Affected'Image);
+      end Changes;
+   begin
+      T.DB.Execute ("CREATE TABLE t (id integer PRIMARY KEY)");
+      T.DB.Execute ("INSERT INTO t VALUES (1), (2), (3), (4)");
+      for Way in 0 .. 7 loop
+         Prepares := Way mod 2 = 0;
+         Streams  := Way / 2 mod 2 = 0;
+         Reads    := Way / 4 = 0;
+         Changes ("INSERT INTO t VALUES (9) RETURNING id", 1);
+         Changes ("/* two */ INSERT INTO t VALUES (7), (8) RETURNING id", 2);
+         Changes ("-- 3" & ASCII.LF & " DELETE FROM t WHERE id > 6 RETURNING id", 3);
+         Changes ("DELETE FROM t WHERE id > 6 RETURNING id", 0);
+      end loop;
+   end Returned_Counts;
+
    -------------
    -- Notices --
    -------------
@@ -689,6 +732,7 @@ package body Parity_Tests is
       Add ("decimals", Decimals'Access);
       Add ("division of decimals", Divided_Decimals'Access);
       Add ("errors after results", Late_Errors'Access);
+      Add ("counts of returned rows", Returned_Counts'Access);
       Add ("notices", Notices'Access);
       Add ("session state between leases", Leases'Access);
       Add ("reset sessions", Reset_Session'Access);

@@ -327,7 +327,36 @@ package body PostgreSQL_Tests is
       Has ("SELECT $1, data ? 'key', data ?? 'key'", 1);
       Has ("SELECT data ?? 'key', data ??| ?", 1);
       Has ("SELECT data ?? 'key'", 0);
+      Has ("SELECT E'a''b\'?'", 0);
+      Has ("SELECT E'a''b\'?', ?, ?", 2);
+      Has ("SELECT E'a''b\'$7', $2", 2);
+      Has ("SELECT 'a''b\', ?, '?'", 1);
+      Has ("SELECT E'a'" & ASCII.LF & " 'b\'?', ?, ?", 2);
+      Has ("SELECT E'a' -- '" & ASCII.CR & ASCII.LF & ASCII.HT & "'b\'?', ?, ?", 2);
+      Has ("SELECT E'a', 'b\', ?, '?'", 1);
+      Has ("SELECT 1 -- ?" & ASCII.CR & ", ?", 1);
    end Parameters;
+
+   --  The text of a string reaches the server unchanged
+
+   procedure Escaped_Strings (T : in out Fixture) is
+      procedure Is_Text (Literal, Value : String) is
+      begin
+         T.Query.Prepare (T.DB, "SELECT " & Literal & ", ?::text");
+         T.Query.Bind (1, "bound");
+         Assert (T.Query.Step, "a row");
+         Assert (T.Query.As_Text (1), Value, Literal);
+         Assert (T.Query.As_Text (2), "bound", Literal);
+         Answers (T.DB, "SELECT " & Literal, Value);
+      end Is_Text;
+   begin
+      Is_Text ("E'it''s \'?\' or not'", "it's '?' or not");
+      Is_Text ("E'it''s \'$1\''", "it's '$1'");
+      Is_Text ("E'it'" & ASCII.LF & " 's \'?\''", "its '?'");
+      Is_Text ("'\' || '?'", "\?");
+      T.DB.Execute ("SET standard_conforming_strings = off");
+      Is_Text ("'it\'s ?'", "it's ?");
+   end Escaped_Strings;
 
    --  Operators that begin with a question mark
 
@@ -450,6 +479,8 @@ package body PostgreSQL_Tests is
       Is_Refused (Wait'Access, "57014");
       T.DB.Set_Statement_Limit (0.0);
       Answers (T.DB, "SHOW statement_timeout", "0");
+      T.DB.Set_Statement_Limit (0.000_4);
+      Is_Refused (Wait'Access, "57014");
    end Time_Limit;
 
    --  Notices are passed to the program or discarded, but not written to standard error
@@ -638,6 +669,8 @@ package body PostgreSQL_Tests is
       Result.Add_Test
         (Caller.Create ("PostgreSQL: COPY as the first statement", Copy_First'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parameters in texts", Parameters'Access));
+      Result.Add_Test
+        (Caller.Create ("PostgreSQL: strings with escapes", Escaped_Strings'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: question marks", Question_Marks'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: texts that it rejects", Refused_Texts'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: an error in a stream", Late_Error'Access));

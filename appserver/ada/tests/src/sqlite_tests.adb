@@ -376,6 +376,139 @@ package body SQLite_Tests is
       Answers (Other, "SELECT count(*) FROM t", "3");
    end Commit_Again_When_Busy;
 
+   ---------------
+   -- RETURNING --
+   ---------------
+
+   --  SQLite checks foreign keys after the last row: the error must come before the first one
+
+   procedure Returning_Violation (T : in out Fixture) is
+      Insert : SQLite.Statement;
+
+      procedure Step is
+      begin
+         Assert (Insert.Step, "a row");
+      end Step;
+
+      procedure Is_Undone (Text : String) is
+      begin
+         Insert.Prepare (T.DB, Text);
+         Insert.Bind (1, 99);
+         Is_Refused (Step'Access, "23503", "FOREIGN KEY");
+         Assert (not Insert.Has_Row, "no row");
+         Answers (T.DB, "SELECT count(*) FROM child", "0");
+      end Is_Undone;
+   begin
+      T.DB.Execute ("PRAGMA foreign_keys = on");
+      T.DB.Execute
+        ("CREATE TABLE child (id integer primary key, now integer references account (id),"
+         & " later integer references account (id) deferrable initially deferred)");
+      Is_Undone ("INSERT INTO child (later) VALUES (?) RETURNING id");
+      declare
+         Work : SQL.Transaction (T.DB'Access);
+      begin
+         Is_Undone ("INSERT INTO child (now) VALUES (?) RETURNING id");
+         Work.Commit;
+      end;
+      Insert.Bind (1, 1);
+      Step;
+      Insert.Reset;
+      Answers (T.DB, "SELECT count(*) FROM child", "1");
+   end Returning_Violation;
+
+   --  A row is returned only if the change is committed
+
+   procedure Returning_When_Busy (T : in out Fixture) is
+      Path          : constant String := File_Name ("returning.db");
+      Tested, Other : SQLite.Connection;
+      Reading       : SQLite.Statement;
+      Insert        : SQLite.Statement;
+
+      procedure Step is
+      begin
+         Assert (Insert.Step, "a row");
+      end Step;
+
+      pragma Unreferenced (T);
+   begin
+      Tested.Open (Path);
+      Tested.Execute ("CREATE TABLE t (x)");
+      Tested.Execute ("INSERT INTO t VALUES (1), (2)");
+      Other.Open (Path);
+      Reading.Prepare (Other, "SELECT x FROM t");
+      Assert (Reading.Step, "a row");
+      Insert.Prepare (Tested, "INSERT INTO t VALUES (3) RETURNING x");
+      Is_Refused (Step'Access, "55P03", "locked");
+      Reading.Reset;
+      Answers (Other, "SELECT count(*) FROM t", "2");
+      Step;
+      Answers (Other, "SELECT count(*) FROM t", "3");
+   end Returning_When_Busy;
+
+   --  The values of all types, while another statement runs
+
+   procedure Returned_Values (T : in out Fixture) is
+      use type SQL.Integer_64;
+      use type SQL.Blob;
+
+      Change : SQLite.Statement;
+
+      procedure Has_Values (Id : SQL.Integer_64; Name : String) is
+      begin
+         Assert (Change.Step and then Change.Column_Count = 7, "a row");
+         Assert (Change.As_Integer_64 (1) = Id, "an integer");
+         Assert (Change.As_Float (1) = Long_Float (Id), "an integer as a float");
+         Assert (Change.As_Text (2), Name, "name");
+         Assert (Change.Column_Name (2), "name", "the column's name");
+         Assert (Change.As_Float (3) = 2.5, "a float");
+         Assert (Change.As_Scaled (3, Scale => 2) = 250, "a scaled float");
+         Assert (Change.As_Text (4), "10", "a number as a text");
+         Assert (Change.As_Integer_64 (4) = 10, "a number");
+         Assert (Change.Is_Null (5), "null");
+         Assert (Change.As_Blob (6) = SQL.Blob'(0, 255) and then not Change.Is_Null (6), "a blob");
+         Assert (Change.As_Blob (7)'Length = 0, "an empty blob");
+         Answers (T.DB, "SELECT count(*) FROM account", "3");
+      end Has_Values;
+   begin
+      Change.Prepare
+        (T.DB,
+         "INSERT INTO account VALUES (?, 'Eve', 10, NULL), (3, 'Zoë', 10, NULL)"
+         & " RETURNING id, name, balance / 4.0, balance, parent, x'00ff', x''");
+      Change.Bind (1, 2);
+      Has_Values (2, "Eve");
+      Assert (T.DB.Rows_Affected = 2, "both rows are inserted");
+      Has_Values (3, "Zoë");
+      Assert (not Change.Step and then not Change.Has_Row, "no third row");
+   end Returned_Values;
+
+   procedure Returning_Again (T : in out Fixture) is
+      use type SQL.Integer_64;
+
+      Change : SQLite.Statement;
+
+      procedure Has_Balance (Name : String; Balance : SQL.Integer_64) is
+      begin
+         Change.Bind (1, Name);
+         Assert (Change.Step and then Change.As_Integer_64 (1) = Balance, "balance");
+      end Has_Balance;
+   begin
+      Change.Prepare
+        (T.DB, "UPDATE account SET balance = balance + 1 WHERE name = ? RETURNING balance");
+      Has_Balance ("Ada", 11);
+      Change.Reset;
+      Has_Balance ("Ada", 12);
+      Change.Execute;
+      Assert (not Change.Has_Row, "the row is discarded");
+      Has_Balance ("Ada", 13);
+      Assert (not Change.Step, "one row");
+      Change.Execute;
+      Has_Balance ("Ada", 15);
+      Change.Unbind;
+      Assert (not Change.Step, "no row for null");
+      Assert (T.DB.Rows_Affected = 0, "nothing is changed");
+      Answers (T.DB, "PRAGMA journal_mode", "memory");
+   end Returning_Again;
+
    --  The lock is denied at the beginning of the transaction, not in the middle of it
 
    procedure Immediate_Lock (T : in out Fixture) is
@@ -518,6 +651,12 @@ package body SQLite_Tests is
            ("a transaction rolled back by the database", Rolled_Back_By_Database'Access));
       Result.Add_Test
         (Caller.Create ("a busy commit can be retried", Commit_Again_When_Busy'Access));
+      Result.Add_Test
+        (Caller.Create ("RETURNING: a foreign key", Returning_Violation'Access));
+      Result.Add_Test
+        (Caller.Create ("RETURNING: a busy database", Returning_When_Busy'Access));
+      Result.Add_Test (Caller.Create ("RETURNING: values", Returned_Values'Access));
+      Result.Add_Test (Caller.Create ("RETURNING: executions", Returning_Again'Access));
       return Result;
    end Suite;
 
