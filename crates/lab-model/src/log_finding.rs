@@ -222,6 +222,18 @@ impl LogAssumption {
             | LogAssumption::UnknownZone { .. } => AssumptionKind::Times,
         }
     }
+
+    /// Returns true if the assumption, when wrong, changes all durations of one log, or the sums of
+    /// all durations, by about the same factor. Fractions of the time do not depend on it.
+    pub fn is_common_factor(&self) -> bool {
+        matches!(
+            self,
+            LogAssumption::Unit { .. }
+                | LogAssumption::DoubtfulUnit { .. }
+                | LogAssumption::ImplausibleDurations { .. }
+                | LogAssumption::SampledStatements { .. }
+        )
+    }
 }
 
 /// The role of a field in a log with named fields.

@@ -198,25 +198,18 @@ impl Gate {
             GateMetric::Max => page.known_max_ns().ok_or(GateProblem::NoMax)? as f64,
             GateMetric::Errors => self.errors(&page)?,
             GateMetric::Requests => page.requests as f64,
-            GateMetric::Fraction => {
-                let same_kind = analysis.pages.iter().filter(|p| p.kind == page.kind);
-                let all_ns = same_kind.fold(0, |sum, p| p.total_ns.saturating_add(sum));
-                if all_ns == u64::MAX {
-                    return Err(GateProblem::CappedSum);
-                }
-                page.total_ns as f64 / all_ns.max(1) as f64
-            }
+            GateMetric::Fraction => fraction(&page, analysis)?,
             GateMetric::Rate => 0.0,
         };
         Ok(value)
     }
 
     /// Returns an assumption if the metric depends on durations that many requests of the page, or
-    /// many statements, do not have.
+    /// many requests or statements together, do not have.
     fn missing_durations(&self, page: &LogPage, analysis: &LogAnalysis) -> Option<LogAssumption> {
         match self.metric {
-            GateMetric::Fraction if page.kind == PageKind::Query => {
-                missing_durations(&sum(analysis, PageKind::Query))
+            GateMetric::Fraction => {
+                missing_durations(page).or_else(|| missing_durations(&sum(analysis, page.kind)))
             }
             metric if metric.is_duration() => missing_durations(page),
             _ => None,
@@ -355,9 +348,6 @@ impl Gate {
         let about: &[AssumptionKind] = match self.metric {
             GateMetric::Quantile(_) | GateMetric::Mean => &[AssumptionKind::Durations],
             GateMetric::Max => &[AssumptionKind::Durations, AssumptionKind::Counts],
-            // Within one log, a wrong unit scales the page's time and the total time alike, so it
-            // cancels out.
-            GateMetric::Fraction if analysis.sources.len() < 2 => &[],
             GateMetric::Fraction => &[AssumptionKind::Durations, AssumptionKind::Counts],
             GateMetric::Rate => &[
                 AssumptionKind::Times,
@@ -368,6 +358,7 @@ impl Gate {
             GateMetric::Errors => &[AssumptionKind::Requests],
         };
         let is_missing = |a: &LogAssumption| matches!(a, LogAssumption::MissingDurations { .. });
+        let is_one_log = analysis.sources.len() < 2;
         let affects = |a: &&LogAssumption| match self.metric {
             // Statements without durations do not affect pages, and are checked where the value of
             // a query is computed.
@@ -376,9 +367,10 @@ impl Gate {
                 let is_count = about.contains(&a.kind()) || metric == GateMetric::Fraction;
                 is_count && self.is_on_statements(analysis)
             }
-            GateMetric::Fraction if is_missing(a) => true,
-            // The durations of the page itself are checked where its value is computed.
-            _ if self.metric.is_duration() && is_missing(a) => false,
+            // Durations that are missing are checked where the value is computed.
+            _ if is_missing(a) => false,
+            // Within one log, a common factor cancels out.
+            GateMetric::Fraction if is_one_log && a.is_common_factor() => false,
             _ => a.kind() == AssumptionKind::All || about.contains(&a.kind()),
         };
         analysis.assumptions.iter().find(affects)
@@ -401,6 +393,21 @@ fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
     let pages = analysis.pages.iter().filter(|page| page.kind.is_use());
     let best = pages.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(&best) >= LIKENESS).then(|| best.name.clone())
+}
+
+/// Returns the page's fraction of the total time of its kind.
+///
+/// Returns an error if no duration of the page or of its kind is known.
+fn fraction(page: &LogPage, analysis: &LogAnalysis) -> Result<f64, GateProblem> {
+    let all = sum(analysis, page.kind);
+    let (untimed, _) = untimed(page);
+    if all.timed == 0 || (page.timed == 0 && untimed > 0) {
+        return Err(GateProblem::NoDurations);
+    }
+    match all.total_ns {
+        u64::MAX => Err(GateProblem::CappedSum),
+        all_ns => Ok(page.total_ns as f64 / all_ns.max(1) as f64),
+    }
 }
 
 /// Returns an assumption if many of a page's requests, or of a query's statements, have no duration.
@@ -560,6 +567,38 @@ mod tests {
                 "{gate}"
             );
         }
+        let place = || String::from("%D");
+        for (assumption, is_known) in [
+            (
+                LogAssumption::ChangedUnit {
+                    place: place(),
+                    unit_ns: 1_000,
+                    times: 1_000,
+                },
+                false,
+            ),
+            (
+                LogAssumption::UnparsedDurations {
+                    field: place(),
+                    example: "1,234".into(),
+                    requests: 1_000,
+                },
+                false,
+            ),
+            (LogAssumption::DurationField { place: place() }, false),
+            (LogAssumption::SharedIds { requests: 9 }, false),
+            (
+                LogAssumption::ImplausibleDurations {
+                    place: place(),
+                    unit_ns: 1_000,
+                },
+                true,
+            ),
+            (LogAssumption::SampledStatements { one_in: 10 }, true),
+        ] {
+            let is_share_judged = is_judged("share(/search)>1%", &assumed(assumption.clone()));
+            assert_eq!(is_share_judged, is_known, "{assumption:?}");
+        }
         let sampled = assumed(LogAssumption::SampledStatements { one_in: 10 });
         for (gate, is_known) in [
             ("requests>5", false),
@@ -579,6 +618,18 @@ mod tests {
         for gate in ["requests>5", "errors>1%", "share(/search)>1%", "mean>1s"] {
             assert!(!is_judged(gate, &unparsed), "{gate}");
         }
+        // Few of all requests have no duration, but many of the page.
+        let mut rare = analysis.clone();
+        rare.pages.push(LogPage {
+            name: "/slow".into(),
+            requests: 4,
+            timed: 2,
+            total_ns: 1_000_000,
+            ..LogPage::default()
+        });
+        assert!(!is_judged("share(/slow)>1%", &rare) && is_judged("share(/search)>1%", &rare));
+        rare.pages[1].timed = 0;
+        assert!(!is_judged("share(/slow)>1%", &rare) && is_judged("share(/search)>1%", &rare));
         let mut no_max = analysis.clone();
         no_max.pages[0].max_ns = 0;
         for gate in ["max>1s", "max(/search)>1s"] {

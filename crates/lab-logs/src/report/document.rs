@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The document of an analysis of logs.
 
-use super::input::{Analyses, Capacity, FIGURES, LogsReport, figure, kind_name, made, shown};
+use super::input::{
+    Analyses, Capacity, FIGURES, LogsReport, figure, kind_name, made, shown, stated_assumptions,
+};
 use super::{changed, pages, when, within};
 use crate::analysis::capacity::headroom;
 use crate::analysis::changes::changes;
@@ -13,7 +15,7 @@ use crate::format::is_log_format;
 use crate::wording;
 use lab_document::say;
 use lab_document::{Answer, Document, Item, Row, Section};
-use lab_model::{Counts, LineCounts, LogAnalysis, LogPage, PageKind, Run, Unit};
+use lab_model::{Counts, LineCounts, LogAnalysis, LogAssumption, LogPage, PageKind, Run, Unit};
 use lab_stats::results::results;
 use std::time::Duration;
 
@@ -115,11 +117,11 @@ fn answer(log: &Analyses) -> Answer {
 
 /// Returns the assumptions about the logs.
 fn assumed(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
-    let finding = |assumption| LogsFinding::Assumed {
-        assumption,
+    let finding = |assumption: &LogAssumption| LogsFinding::Assumed {
+        assumption: assumption.clone(),
         log: None,
     };
-    analysis.assumptions.iter().cloned().map(finding)
+    stated_assumptions(analysis).into_iter().map(finding)
 }
 
 fn advice(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {

@@ -162,6 +162,22 @@ fn durations_that_many_requests_lack_are_an_assumption() {
 }
 
 #[test]
+fn unparsed_durations_leave_the_fraction_of_the_time_open() {
+    let json = |path: &str, duration: &str| {
+        lines(&format!(
+            r#"{{"time":"2026-05-01T10:00:#Z","path":"{path}","status":200,"duration_ms":{duration}}}"#
+        ))
+    };
+    let analysis = read(&(json("/a", "5") + &json("/slow", r#""1,234""#)), None);
+    for gate in ["share(/slow)>10%", "share(/a)>10%"] {
+        assert_eq!(decision(&analysis, gate), Decision::Inconclusive, "{gate}");
+    }
+    let screen = first_screen(&analysis);
+    let stated = screen.matches("40 requests").count() + screen.matches("40 of 80").count();
+    assert_eq!(stated, 1, "{screen}");
+}
+
+#[test]
 fn whole_seconds_are_reported_only_if_all_durations_are() {
     let has = |text: &str, format: Option<&str>| {
         let analysis = read(text, format);
