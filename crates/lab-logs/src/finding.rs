@@ -336,6 +336,8 @@ pub enum CapacityProblem {
     NotALoad,
     /// The busiest minute of the log is unknown.
     NoPeak,
+    /// Many requests of the log have no time.
+    MissingTimes,
     /// The load run has no p99.
     NoResponseTimes,
     /// The 99th percentile stayed within its limit at no point of the load run.

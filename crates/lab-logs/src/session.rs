@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A session reads the logs of one command.
 
-use crate::analysis::gate::{missing_durations, sum};
+use crate::analysis::gate::{missing_durations, missing_times, sum};
 use crate::format::{FieldMap, Hints};
 use crate::log_source::LogSource;
 use crate::logs_error::LogsError;
@@ -263,6 +263,7 @@ impl LogsSession {
         if !assumptions.iter().any(is_double) {
             assumptions.extend(missing_durations(&sum(&analysis, PageKind::Query)));
         }
+        assumptions.extend(missing_times(&analysis));
         LogAnalysis {
             resolution_ns: self.logs_read.step_ns,
             releases: self.releases.in_log(&analysis),

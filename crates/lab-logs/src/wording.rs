@@ -513,6 +513,12 @@ pub fn assumption(assumption: &LogAssumption) -> String {
              Without this option, HAProxy logs the full duration."
                 .into()
         }
+        LogAssumption::MissingTimes { requests, of } => format!(
+            "{} {} no time that can be read and {} not part of the hours and the busiest minute.",
+            of_requests(*requests, *of),
+            have(*requests),
+            be(*requests),
+        ),
         LogAssumption::NoZone => {
             "The log's timestamps have no time zone and are read as UTC: specify the zone with --zone.".into()
         }
@@ -1033,6 +1039,9 @@ pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
     match problem {
         CapacityProblem::NotALoad => "the run was not recorded by `benchlab load`",
         CapacityProblem::NoPeak => NO_PEAK,
+        CapacityProblem::MissingTimes => {
+            "the busiest minute is unknown: many requests have no time that can be read"
+        }
         CapacityProblem::NoResponseTimes => {
             "the load run has no p99: it was overloaded or has too few requests"
         }

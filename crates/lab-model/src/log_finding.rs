@@ -146,6 +146,13 @@ pub enum LogAssumption {
         /// The sampling rate: one in `one_in` statements is logged.
         one_in: u64,
     },
+    /// Many requests have no time, unlike others.
+    MissingTimes {
+        /// The number of requests without a time.
+        requests: u64,
+        /// The total number of requests.
+        of: u64,
+    },
     /// Timestamps without a zone are read as UTC.
     NoZone,
     /// Timestamps fall in an hour that occurred twice, because clocks were set back.
@@ -214,7 +221,8 @@ impl LogAssumption {
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::SampledStatements { .. } => AssumptionKind::Counts,
             LogAssumption::UnparsedRows { .. } => AssumptionKind::All,
-            LogAssumption::NoZone
+            LogAssumption::MissingTimes { .. }
+            | LogAssumption::NoZone
             | LogAssumption::RepeatedHour
             | LogAssumption::SkippedHour
             | LogAssumption::NoHalfDay

@@ -2,6 +2,7 @@
 //! The headroom of a server: the log's peak compared with the load that the server sustained in a
 //! load run.
 
+use super::gate::missing_times;
 use crate::finding::CapacityProblem;
 use lab_model::{Interval, LogAnalysis, Metric, PointId};
 use lab_stats::results::{Results, Value};
@@ -37,6 +38,9 @@ pub fn headroom(
     limit_ns: f64,
 ) -> Result<Headroom, CapacityProblem> {
     let minute = analysis.peak_minute.ok_or(CapacityProblem::NoPeak)?.1 as f64 / 60.0;
+    if missing_times(analysis).is_some() {
+        return Err(CapacityProblem::MissingTimes);
+    }
     let second = analysis.peak.map_or(minute, |(_, n)| n as f64);
     let value = |point: PointId, metric: &Metric| {
         let is_requested_cell =

@@ -175,7 +175,10 @@ impl Gate {
         }
         if self.metric == GateMetric::Rate {
             let peak = analysis.peak_minute.ok_or(GateProblem::NoPeak)?;
-            return Ok(peak.1 as f64 / 60.0);
+            return match missing_times(analysis) {
+                Some(missing) => Err(GateProblem::Assumed(missing)),
+                None => Ok(peak.1 as f64 / 60.0),
+            };
         }
         let page = self.page(analysis)?;
         if let Some(missing) = self.missing_durations(&page, analysis) {
@@ -428,6 +431,18 @@ pub fn missing_durations(page: &LogPage) -> Option<LogAssumption> {
     is_assumed.then_some(assumption)
 }
 
+/// Returns an assumption if many requests are missing in the hours and minutes, because they have no
+/// time.
+///
+/// Returns `None` if the busiest minute is unknown anyway.
+pub fn missing_times(analysis: &LogAnalysis) -> Option<LogAssumption> {
+    analysis.peak_minute?;
+    let of = together(analysis).requests;
+    let hours = analysis.hours.iter().map(|hour| hour.requests);
+    let requests = of.saturating_sub(hours.fold(0, u64::saturating_add));
+    is_notable(requests, of).then_some(LogAssumption::MissingTimes { requests, of })
+}
+
 /// Returns the number of requests whose duration is missing, and the number of requests that should
 /// have a duration. Failed statements should not have one.
 pub fn untimed(page: &LogPage) -> (u64, u64) {
@@ -482,6 +497,7 @@ pub fn sum(analysis: &LogAnalysis, kind: PageKind) -> LogPage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_model::LogHour;
 
     #[test]
     fn gates_are_read_and_judged() {
@@ -495,8 +511,13 @@ mod tests {
             times: lab_model::Counts(vec![(5_000_000, 98), (400_000_000, 2)]),
             ..LogPage::default()
         };
+        let hour = LogHour {
+            requests: 100,
+            ..LogHour::default()
+        };
         let analysis = LogAnalysis {
             pages: vec![page],
+            hours: vec![hour],
             ..LogAnalysis::default()
         };
         let crossed = |gate: &str| {
@@ -618,6 +639,10 @@ mod tests {
         for gate in ["requests>5", "errors>1%", "share(/search)>1%", "mean>1s"] {
             assert!(!is_judged(gate, &unparsed), "{gate}");
         }
+        let mut timeless = assumed(LogAssumption::LowerBounds);
+        assert!(is_judged("rate>1", &timeless));
+        timeless.hours[0].requests = 50;
+        assert!(!is_judged("rate>1", &timeless) && is_judged("errors>1%", &timeless));
         // Few of all requests have no duration, but many of the page.
         let mut rare = analysis.clone();
         rare.pages.push(LogPage {

@@ -103,6 +103,10 @@ fn assumptions() -> Vec<LogAssumption> {
         },
         LogAssumption::StatementsCountedTwice { statements: 6 },
         LogAssumption::LowerBounds,
+        LogAssumption::MissingTimes {
+            requests: 300,
+            of: 1_000,
+        },
         LogAssumption::NoZone,
         LogAssumption::RepeatedHour,
         LogAssumption::SkippedHour,
@@ -511,6 +515,7 @@ fn gate_problems() -> Vec<String> {
     let problems = [
         CapacityProblem::NotALoad,
         CapacityProblem::NoPeak,
+        CapacityProblem::MissingTimes,
         CapacityProblem::NoResponseTimes,
         CapacityProblem::AlwaysExceeded,
     ];
