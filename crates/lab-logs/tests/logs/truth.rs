@@ -7,7 +7,7 @@ use lab_logs::analysis::between::match_pages;
 use lab_logs::analysis::changes::changes;
 use lab_logs::analysis::pareto::ranking;
 use lab_logs::analysis::week::spikes;
-use lab_model::{LogAnalysis, LogPage, PageKind};
+use lab_model::{LogAnalysis, LogCell, LogHour, LogPage, PageKind};
 
 /// The number of logs in a test.
 const LOGS: usize = 300;
@@ -152,6 +152,56 @@ fn the_release_that_made_a_page_slower_is_found() {
     });
     let found = found.count();
     assert!(found >= 54, "{found} of 60");
+}
+
+/// Returns a log of 90 days whose page takes twice as long from local midnight of day 45 on, with a
+/// release at that time. `offset_s` is the offset of the log's clock.
+fn slower_at_midnight(offset_s: i32) -> LogAnalysis {
+    const DAY: i64 = 86_400;
+    let change_s = MONDAY + 45 * DAY - i64::from(offset_s);
+    let cell = |start_s: i64| {
+        let new_s = (start_s + DAY - change_s).clamp(0, DAY);
+        let mut random = Random(start_s as u64);
+        let ln_ns = 17.0 + 2_f64.ln() * new_s as f64 / DAY as f64 + 0.01 * random.normal();
+        LogCell {
+            start_s,
+            requests: 1_000,
+            timed: 1_000,
+            sum_ln: 1_000.0 * ln_ns,
+            ..LogCell::default()
+        }
+    };
+    let page = LogPage {
+        name: "/a".into(),
+        requests: 90_000,
+        timed: 90_000,
+        cells: (0..90).map(|day| cell(MONDAY + day * DAY)).collect(),
+        ..LogPage::default()
+    };
+    let hour = LogHour {
+        start_s: MONDAY,
+        offset_s,
+        ..LogHour::default()
+    };
+    LogAnalysis {
+        hours: vec![hour],
+        releases: vec![(change_s, "v2".into())],
+        ..daily(vec![page])
+    }
+}
+
+#[test]
+fn a_change_in_a_long_log_is_dated_by_the_logs_clock() {
+    for hours in [-10, -5, 0, 2, 5, 13] {
+        let analysis = slower_at_midnight(hours * 3_600);
+        let found = changes(&analysis);
+        let point = found.points.first().expect("a change");
+        let (release_s, name) = &analysis.releases[0];
+        assert_eq!(point.at_s, *release_s, "{hours}");
+        assert_eq!(point.release.as_ref(), Some(name), "{hours}");
+        let ratio = found.releases[0].pages[0].ratio.estimate;
+        assert!((1.97..2.03).contains(&ratio), "{hours}: {ratio}");
+    }
 }
 
 #[test]
