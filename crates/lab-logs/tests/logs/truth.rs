@@ -6,7 +6,7 @@ use crate::support::{MONDAY, Random, page, weeks};
 use lab_logs::analysis::between::match_pages;
 use lab_logs::analysis::changes::changes;
 use lab_logs::analysis::pareto::ranking;
-use lab_logs::analysis::week::spikes;
+use lab_logs::analysis::week::{slots, spikes};
 use lab_model::{LogAnalysis, LogCell, LogHour, LogPage, PageKind};
 
 /// The number of logs in a test.
@@ -98,6 +98,54 @@ fn too_few_weeks_show_no_spikes() {
     }));
     assert_eq!((found.weeks, found.tested, found.single.len()), (3, 0, 0));
     assert_eq!(spikes(&LogAnalysis::default()).tested, 0);
+}
+
+/// Returns a log with 1,000 requests in each hour of some stretches, given by their first hour and
+/// their number of hours.
+fn stretches(stretches: &[(i64, i64)]) -> LogAnalysis {
+    let hours = stretches.iter().flat_map(|(first, n)| *first..first + n);
+    let hour = |hour: i64| LogHour {
+        start_s: MONDAY + hour * 3_600,
+        requests: 1_000,
+        ..LogHour::default()
+    };
+    LogAnalysis {
+        hours: hours.map(hour).collect(),
+        ..LogAnalysis::default()
+    }
+}
+
+#[test]
+fn times_that_no_log_covers_are_not_quiet_hours() {
+    let months_apart = stretches(&[(0, 168), (150 * 24, 168)]);
+    let wrong_date = stretches(&[(-25 * 365 * 24, 1), (0, 168)]);
+    for (log, weeks) in [(months_apart, 2), (wrong_date, 1)] {
+        let found = spikes(&log);
+        assert_eq!((found.weeks, found.tested), (weeks, 0));
+        assert!(found.single.is_empty() && found.weekly.is_empty());
+    }
+    // A server that is used on five days of the week.
+    let days = (0..6 * 7).filter(|day| day % 7 < 5).map(|day| (day * 24, 24));
+    let found = spikes(&stretches(&days.collect::<Vec<_>>()));
+    assert_eq!((found.weeks, found.tested), (5, 6 * 168 - 48 - 2));
+}
+
+#[test]
+fn hours_without_requests_count_in_the_average() {
+    let mut hours = stretches(&[(0, 1)]).hours;
+    hours.extend(stretches(&[(6 * 24 + 3, 1), (100, 1)]).hours);
+    for week in 0..8 {
+        hours.extend(stretches(&[(week * 168 + 50, 1)]).hours);
+    }
+    hours.extend(stretches(&[(8 * 168 - 1, 1)]).hours);
+    hours.sort_by_key(|hour| hour.start_s);
+    let log = LogAnalysis {
+        hours,
+        ..LogAnalysis::default()
+    };
+    let slots = slots(&log);
+    assert_eq!((slots[6][3].hours, slots[6][3].requests), (8, 1_000));
+    assert_eq!((slots[2][2].hours, slots[2][2].requests), (8, 8_000));
 }
 
 fn daily(pages: Vec<LogPage>) -> LogAnalysis {
