@@ -1032,7 +1032,7 @@ fn unknown_change(reason: &UnknownChange) -> String {
     }
 }
 
-const NO_PEAK: &str = "the busiest minute is unknown: the log has no timestamps, or multiple logs overlap and span more than 90 days";
+const NO_PEAK: &str = "the busiest minute is unknown: the log has no timestamps of requests, or they are in more than 200,000 different hours";
 
 /// Explains why the headroom is unknown.
 pub fn capacity_problem(problem: CapacityProblem) -> &'static str {

@@ -19,6 +19,7 @@ pub struct LogAnalysis {
     /// The length of a [`LogCell`], in seconds.
     pub cell_s: i64,
     /// The second with the most requests: its start in seconds since 1970 and its request count.
+    /// `None` if it is unknown, for example because parts of the log are for the same time.
     pub peak: Option<(i64, u64)>,
     /// The minute with the most requests: its start in seconds since 1970 and its request count.
     pub peak_minute: Option<(i64, u64)>,

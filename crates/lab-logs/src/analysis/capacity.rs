@@ -20,9 +20,10 @@ pub struct Headroom {
     /// True if the 99th percentile exceeded the limit at a point with at least half of `capacity`.
     /// Otherwise, `capacity` is only a lower bound.
     pub is_known: bool,
-    /// The log's peak rates in requests per second: the rate of the busiest minute, and the rate of
-    /// the busiest second.
-    pub peaks: [f64; 2],
+    /// The rate of the log's busiest minute, in requests per second.
+    pub busiest_minute: f64,
+    /// The number of requests in the log's busiest second, if it is known.
+    pub busiest_second: Option<f64>,
     /// The rate of the busiest minute as a fraction of the capacity.
     pub used: Interval,
     /// The number of users that the server can handle, as a multiple of the current number.
@@ -41,7 +42,6 @@ pub fn headroom(
     if missing_times(analysis).is_some() {
         return Err(CapacityProblem::MissingTimes);
     }
-    let second = analysis.peak.map_or(minute, |(_, n)| n as f64);
     let value = |point: PointId, metric: &Metric| {
         let is_requested_cell =
             |c: &&lab_stats::results::Cell| c.key.point == Some(point) && c.key.metric == *metric;
@@ -76,7 +76,8 @@ pub fn headroom(
         point: *point,
         p99_ns: p99.estimate,
         is_known: is_passed,
-        peaks: [minute, second],
+        busiest_minute: minute,
+        busiest_second: analysis.peak.map(|(_, n)| n as f64),
         used: compare(
             |peak, capacity| peak / capacity,
             capacity.high,

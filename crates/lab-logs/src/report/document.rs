@@ -260,15 +260,14 @@ fn headroom_section(log: &Analyses) -> Section {
     let headroom = &capacity.headroom;
     section.push(shown(&capacity.finding()));
     let rate = Unit::PerSecond("requests".into());
-    section.push(Item::Facts(vec![
-        (
-            "busiest minute".into(),
-            say::reading(headroom.peaks[0], &rate),
-        ),
-        (
-            "busiest second".into(),
-            say::reading(headroom.peaks[1], &rate),
-        ),
+    let mut facts = vec![(
+        "busiest minute".into(),
+        say::reading(headroom.busiest_minute, &rate),
+    )];
+    if let Some(second) = headroom.busiest_second {
+        facts.push(("busiest second".into(), say::reading(second, &rate)));
+    }
+    facts.extend([
         (
             "capacity".into(),
             say::figure(&headroom.capacity, &rate, headroom.capacity.level),
@@ -278,7 +277,8 @@ fn headroom_section(log: &Analyses) -> Section {
             say::time(headroom.p99_ns as u64),
         ),
         ("load run".into(), capacity.file.clone()),
-    ]));
+    ]);
+    section.push(Item::Facts(facts));
     let assumptions = wording::headroom_assumptions(headroom.is_known);
     section.push(Item::List(assumptions.map(String::from).into()));
     section
