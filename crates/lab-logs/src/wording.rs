@@ -1017,6 +1017,30 @@ fn unknown_change(reason: &UnknownChange) -> String {
             compared(*log),
             assumption(assumed).trim_end_matches('.')
         ),
+        UnknownChange::PageAssumed {
+            page,
+            log,
+            assumption: assumed,
+        } => format!(
+            "the result for {page} depends on an assumption about {}. {}",
+            compared(*log),
+            assumption(assumed).trim_end_matches('.')
+        ),
+        UnknownChange::Malformed { log, lines, of } => format!(
+            "in {}, {} could not be parsed, which could change the result",
+            compared(*log),
+            of_lines(*lines, *of)
+        ),
+        UnknownChange::Unread(log, reason) => {
+            format!("{} was not read to its end: {reason}", compared(*log))
+        }
+        UnknownChange::Translated { log, messages } => {
+            let advice = advice(&LogAdvice::TranslatedMessages {
+                messages: *messages,
+            });
+            let advice = advice.trim_end_matches('.');
+            format!("statements are missing in {}. {advice}", compared(*log))
+        }
         UnknownChange::NotInBoth(page) => format!("{page} is not in both logs"),
         UnknownChange::NoDays => {
             format!("no page has {MIN_DAYS_PER_LOG} days with at least 20 requests in both logs")

@@ -222,14 +222,9 @@ impl Gate {
     /// Returns a problem if many messages of PostgreSQL's log are in a language other than English,
     /// so that statements are missing.
     fn translated(&self, analysis: &LogAnalysis) -> Option<GateProblem> {
-        let mut advice = analysis.advice.iter();
-        let messages = advice.find_map(|advice| match advice {
-            LogAdvice::TranslatedMessages { messages } => Some(*messages),
-            _ => None,
-        })?;
-        let statements = sum(analysis, PageKind::Query).requests;
-        let is_many = is_notable(messages, messages.saturating_add(statements));
-        (is_many && self.is_on_statements(analysis)).then_some(GateProblem::Translated { messages })
+        let messages = translated_messages(analysis)?;
+        let is_affected = self.is_on_statements(analysis);
+        is_affected.then_some(GateProblem::Translated { messages })
     }
 
     /// Returns true if the gate bounds a value of a query or of all queries.
@@ -288,12 +283,12 @@ impl Gate {
         if self.relation.holds(value, self.bound) {
             return Ok(value);
         }
-        let lines = analysis.lines;
-        let unread = lines.malformed.saturating_add(lines.too_long);
-        if is_notable(unread, lines.all) && !self.is_decided_without(value, unread, analysis)? {
+        if let Some(unread) = unread_lines(analysis)
+            && !self.is_decided_without(value, unread, analysis)?
+        {
             return Err(GateProblem::Malformed {
                 lines: unread,
-                of: lines.all,
+                of: analysis.lines.all,
             });
         }
         match together(analysis).requests {
@@ -429,6 +424,25 @@ pub fn missing_durations(page: &LogPage) -> Option<LogAssumption> {
         PageKind::Bot | PageKind::Health => return None,
     };
     is_assumed.then_some(assumption)
+}
+
+/// Returns the number of lines that were not read, if there are many.
+pub fn unread_lines(analysis: &LogAnalysis) -> Option<u64> {
+    let lines = analysis.lines;
+    let unread = lines.malformed.saturating_add(lines.too_long);
+    is_notable(unread, lines.all).then_some(unread)
+}
+
+/// Returns the number of messages of PostgreSQL's log that are in a language other than English, if
+/// there are many.
+pub fn translated_messages(analysis: &LogAnalysis) -> Option<u64> {
+    let mut advice = analysis.advice.iter();
+    let messages = advice.find_map(|advice| match advice {
+        LogAdvice::TranslatedMessages { messages } => Some(*messages),
+        _ => None,
+    })?;
+    let statements = sum(analysis, PageKind::Query).requests;
+    is_notable(messages, messages.saturating_add(statements)).then_some(messages)
 }
 
 /// Returns an assumption if many requests are missing in the hours and minutes, because they have no

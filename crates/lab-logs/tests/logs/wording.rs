@@ -487,6 +487,24 @@ fn gate_problems() -> Vec<String> {
     let problems = problems.map(|problem| wording::gate_problem(GateMetric::Mean, &problem));
     let unknown = wording::unknown_changes(&[
         UnknownChange::Assumed(ComparedLog::First, LogAssumption::LowerBounds),
+        UnknownChange::PageAssumed {
+            page: "/a".into(),
+            log: ComparedLog::Second,
+            assumption: LogAssumption::MissingDurations {
+                requests: 40,
+                of: 100,
+            },
+        },
+        UnknownChange::Malformed {
+            log: ComparedLog::Second,
+            lines: 30,
+            of: 40,
+        },
+        UnknownChange::Unread(ComparedLog::First, "a.log: Permission denied".into()),
+        UnknownChange::Translated {
+            log: ComparedLog::First,
+            messages: 2,
+        },
         UnknownChange::NotInBoth("/x".into()),
         UnknownChange::NoDays,
         UnknownChange::TooFewDays("/a".into()),
