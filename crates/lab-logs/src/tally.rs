@@ -9,7 +9,7 @@ use crate::learn::Variables;
 use crate::named::{
     learn_variables, merge_renamed, name_of, others, rename_page, renames, report_pages,
 };
-use crate::page::{CellWidth, Page};
+use crate::page::{CellWidth, Page, storable};
 use crate::part::TallyPart;
 use crate::peak::CountPeak;
 use crate::query;
@@ -835,7 +835,7 @@ impl Tally {
             offset_s: h.offset_s,
             requests: h.requests,
             errors: h.errors,
-            total_ns: h.total_ns,
+            total_ns: storable(h.total_ns),
             times: h.times.counts(),
         };
         let mut hours: Vec<LogHour> = self.hours.iter().map(hour).collect();

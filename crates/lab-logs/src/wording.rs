@@ -221,7 +221,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             is_log_format,
         } => whole_seconds(*are_mostly_zero, *is_log_format),
         LogsFinding::LongDurations { is_sum_capped: true } => {
-            "Some durations exceed an hour: in percentiles they count as an hour. Sums exceed 584 years and are cut off there, so \
+            "Some durations exceed an hour: in percentiles they count as an hour. Sums exceed 292 years and are cut off there, so \
              sums and means are too low. Check the unit and the field of the durations."
                 .into()
         }
@@ -969,7 +969,7 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
                 .into()
         }
         GateProblem::CappedSum => {
-            "the sum of the durations exceeds 584 years, so the value is unknown: check the unit and the field of the durations"
+            "the sum of the durations exceeds 292 years, so the value is unknown: check the unit and the field of the durations"
                 .into()
         }
         GateProblem::LowerBound(value) => format!(

@@ -195,7 +195,7 @@ impl Gate {
                 }
                 ns as f64
             }
-            GateMetric::Mean if page.total_ns == u64::MAX => return Err(GateProblem::CappedSum),
+            GateMetric::Mean if page.is_total_capped() => return Err(GateProblem::CappedSum),
             GateMetric::Mean => page.mean_ns().ok_or_else(unknown)?,
             GateMetric::Max if page.timed == 0 => return Err(unknown()),
             GateMetric::Max => page.known_max_ns().ok_or(GateProblem::NoMax)? as f64,
@@ -402,10 +402,10 @@ fn fraction(page: &LogPage, analysis: &LogAnalysis) -> Result<f64, GateProblem> 
     if all.timed == 0 || (page.timed == 0 && untimed > 0) {
         return Err(GateProblem::NoDurations);
     }
-    match all.total_ns {
-        u64::MAX => Err(GateProblem::CappedSum),
-        all_ns => Ok(page.total_ns as f64 / all_ns.max(1) as f64),
+    if all.is_total_capped() {
+        return Err(GateProblem::CappedSum);
     }
+    Ok(page.total_ns as f64 / all.total_ns.max(1) as f64)
 }
 
 /// Returns an assumption if many of a page's requests, or of a query's statements, have no duration.
@@ -652,6 +652,12 @@ mod tests {
         });
         for gate in ["requests>5", "errors>1%", "share(/search)>1%", "mean>1s"] {
             assert!(!is_judged(gate, &unparsed), "{gate}");
+        }
+        let mut capped = analysis.clone();
+        capped.pages[0].total_ns = LogPage::MAX_TOTAL_NS;
+        for gate in ["mean>1s", "mean(/search)>1s", "share(/search)>1%"] {
+            let result = gate.parse::<Gate>().expect(gate).judge(&capped);
+            assert_eq!(result.value, Err(GateProblem::CappedSum), "{gate}");
         }
         let mut timeless = assumed(LogAssumption::LowerBounds);
         assert!(is_judged("rate>1", &timeless));

@@ -201,7 +201,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
     };
     let mut pages = analysis.pages.iter();
     let has_long = pages.any(|page| page.max_ns > Counts::MAX_NS);
-    let is_sum_capped = gate::together(analysis).total_ns == u64::MAX;
+    let is_sum_capped = gate::together(analysis).is_total_capped();
     let found = [
         malformed(analysis),
         (lines.too_long > 0).then_some(too_long),
