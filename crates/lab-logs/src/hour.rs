@@ -62,7 +62,9 @@ impl Hour {
     ///
     /// The earliest minute wins a tie. Returns `None` if no minute has requests.
     pub(crate) fn busiest_minute(&self) -> Option<(i64, u64)> {
-        let busiest = self.minutes().max_by_key(|(start, n)| (*n, Reverse(*start)));
+        let busiest = self
+            .minutes()
+            .max_by_key(|(start, n)| (*n, Reverse(*start)));
         busiest.map(|(start, n)| (start, u64::from(n)))
     }
 

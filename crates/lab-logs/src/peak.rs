@@ -54,6 +54,8 @@ impl CountPeak {
         let seconds = self.slots.iter().chain([&self.finished]);
         let counted = seconds.filter(|(_, n)| *n > 0 && !self.is_split);
         // The earliest second wins a tie.
-        counted.max_by_key(|(start, n)| (*n, Reverse(*start))).copied()
+        counted
+            .max_by_key(|(start, n)| (*n, Reverse(*start)))
+            .copied()
     }
 }

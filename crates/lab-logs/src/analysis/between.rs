@@ -88,7 +88,9 @@ pub fn slower_pages(
     let mut open: Vec<UnknownChange> = open
         .filter_map(|page| page.why_open(limit, min_fraction))
         .collect();
-    let has_queries = both.iter().any(|page| page.pages[0].kind == PageKind::Query);
+    let has_queries = both
+        .iter()
+        .any(|page| page.pages[0].kind == PageKind::Query);
     open.extend(unread(first, ComparedLog::First, has_queries));
     open.extend(unread(second, ComparedLog::Second, has_queries));
     if slower.is_empty() && !open.is_empty() {
@@ -132,7 +134,11 @@ fn unread(log: &LogAnalysis, which: ComparedLog, has_queries: bool) -> Vec<Unkno
         LogAdvice::Unread { reason } => Some(UnknownChange::Unread(which, reason.clone())),
         _ => None,
     });
-    malformed.into_iter().chain(translated).chain(cut_off).collect()
+    malformed
+        .into_iter()
+        .chain(translated)
+        .chain(cut_off)
+        .collect()
 }
 
 /// Returns true if only queries depend on the assumption.

@@ -228,7 +228,9 @@ fn release_changes<'w>(analysis: &LogAnalysis, series: &[Series<'w>]) -> Vec<Rel
         let release_day = calendar.day(*at_s);
         let earliest = i
             .checked_sub(1)
-            .map_or(i64::MIN, |i| calendar.first_day_from(analysis.releases[i].0))
+            .map_or(i64::MIN, |i| {
+                calendar.first_day_from(analysis.releases[i].0)
+            })
             .max(release_day - MAX_DAYS_PER_SIDE);
         let latest = analysis
             .releases

@@ -264,8 +264,7 @@ fn minutes_that_a_log_contains_twice_are_counted_together() {
     assert_eq!(one.peak, Some((busiest, 11)));
     let both = ReadLog::new(&three_hours().repeat(2), &Hints::default()).analysis;
     assert_eq!(both.peak_minute, Some((busiest, 22)));
-    // Seconds that are an hour or more apart are not counted exactly.
-    assert_eq!(both.peak, None);
+    assert_eq!(both.peak, Some((busiest, 22)));
 }
 
 #[test]
@@ -274,6 +273,13 @@ fn a_late_line_does_not_split_the_busiest_second() {
     let log = [at(0), at(640).repeat(5), at(0), at(640).repeat(5)].concat();
     let analysis = ReadLog::new(&log, &Hints::default()).analysis;
     assert_eq!(analysis.peak, Some((MONDAY + 640, 10)));
+    // The first second was no longer counted when the log went back to it.
+    let log = [at(0), at(4_096), at(0)].concat();
+    let analysis = ReadLog::new(&log, &Hints::default()).analysis;
+    assert_eq!(
+        (analysis.peak, analysis.peak_minute),
+        (None, Some((MONDAY, 2)))
+    );
 }
 
 #[test]

@@ -125,7 +125,9 @@ fn times_that_no_log_covers_are_not_quiet_hours() {
         assert!(found.single.is_empty() && found.weekly.is_empty());
     }
     // A server that is used on five days of the week.
-    let days = (0..6 * 7).filter(|day| day % 7 < 5).map(|day| (day * 24, 24));
+    let days = (0..6 * 7)
+        .filter(|day| day % 7 < 5)
+        .map(|day| (day * 24, 24));
     let found = spikes(&stretches(&days.collect::<Vec<_>>()));
     assert_eq!((found.weeks, found.tested), (5, 6 * 168 - 48 - 2));
 }
@@ -210,7 +212,7 @@ fn slower_at_midnight(offset_s: i32) -> LogAnalysis {
     let cell = |start_s: i64| {
         let new_s = (start_s + DAY - change_s).clamp(0, DAY);
         let mut random = Random(start_s as u64);
-        let ln_ns = 17.0 + 2_f64.ln() * new_s as f64 / DAY as f64 + 0.01 * random.normal();
+        let ln_ns = 17.0 + 2_f64.ln() * new_s as f64 / DAY as f64 + 0.04 * random.normal();
         LogCell {
             start_s,
             requests: 1_000,
@@ -240,7 +242,7 @@ fn slower_at_midnight(offset_s: i32) -> LogAnalysis {
 
 #[test]
 fn a_change_in_a_long_log_is_dated_by_the_logs_clock() {
-    for hours in [-10, -5, 0, 2, 5, 13] {
+    for hours in [-8, -5, 0, 2, 5, 14] {
         let analysis = slower_at_midnight(hours * 3_600);
         let found = changes(&analysis);
         let point = found.points.first().expect("a change");
@@ -248,7 +250,7 @@ fn a_change_in_a_long_log_is_dated_by_the_logs_clock() {
         assert_eq!(point.at_s, *release_s, "{hours}");
         assert_eq!(point.release.as_ref(), Some(name), "{hours}");
         let ratio = found.releases[0].pages[0].ratio.estimate;
-        assert!((1.97..2.03).contains(&ratio), "{hours}: {ratio}");
+        assert!((1.9..2.1).contains(&ratio), "{hours}: {ratio}");
     }
 }
 

@@ -185,12 +185,21 @@ fn times_that_many_requests_lack_leave_the_rate_open() {
         ))
     };
     let with_times = json("2026-05-01T10:00:#Z");
-    let analysis = read(&(with_times.clone() + &json("May 1, 2026 10:00:# AM")), None);
+    let analysis = read(
+        &(with_times.clone() + &json("May 1, 2026 10:00:# AM")),
+        None,
+    );
     assert_eq!(decision(&analysis, "rate>8"), Decision::Inconclusive);
     assert_eq!(decision(&analysis, "requests>80"), Decision::Passed);
     let screen = first_screen(&analysis);
-    assert!(screen.contains("40 of 80 requests (50 %) have no time"), "{screen}");
-    assert_eq!(decision(&read(&with_times, None), "rate>8"), Decision::Passed);
+    assert!(
+        screen.contains("40 of 80 requests (50 %) have no time"),
+        "{screen}"
+    );
+    assert_eq!(
+        decision(&read(&with_times, None), "rate>8"),
+        Decision::Passed
+    );
 }
 
 #[test]
