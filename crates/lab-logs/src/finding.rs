@@ -312,6 +312,33 @@ pub enum GateProblem {
 pub enum UnknownChange {
     /// The change depends on an assumption about a log.
     Assumed(ComparedLog, LogAssumption),
+    /// The change of a page depends on an assumption about a log.
+    PageAssumed {
+        /// The name of the page.
+        page: String,
+        /// The log that the assumption concerns.
+        log: ComparedLog,
+        /// The assumption.
+        assumption: LogAssumption,
+    },
+    /// Lines of a log that could not be parsed could change the result.
+    Malformed {
+        /// The log with the lines.
+        log: ComparedLog,
+        /// The number of lines that could not be parsed.
+        lines: u64,
+        /// The total number of lines.
+        of: u64,
+    },
+    /// A log could not be read to its end. Contains the reason.
+    Unread(ComparedLog, String),
+    /// Messages of PostgreSQL's log are in a language other than English and are not counted.
+    Translated {
+        /// The log with the messages.
+        log: ComparedLog,
+        /// The number of messages.
+        messages: u64,
+    },
     /// A page is not in both logs.
     NotInBoth(String),
     /// No page has enough days in both logs.
@@ -336,6 +363,8 @@ pub enum CapacityProblem {
     NotALoad,
     /// The busiest minute of the log is unknown.
     NoPeak,
+    /// Many requests of the log have no time.
+    MissingTimes,
     /// The load run has no p99.
     NoResponseTimes,
     /// The 99th percentile stayed within its limit at no point of the load run.

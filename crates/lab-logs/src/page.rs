@@ -289,6 +289,6 @@ impl Page {
 }
 
 /// Limits a number to SQLite's maximum of 2^63 - 1.
-fn storable(n: u64) -> u64 {
+pub fn storable(n: u64) -> u64 {
     n.min(i64::MAX as u64)
 }

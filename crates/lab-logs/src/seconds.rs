@@ -5,6 +5,7 @@
 //! cannot be added, because the busiest seconds of the logs can be at different times.
 
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The number of seconds in an hour.
@@ -48,18 +49,13 @@ impl Seconds {
         *count = count.saturating_add(n);
     }
 
-    /// Returns the start of the busiest interval of `length` seconds, in seconds since 1970, and
-    /// the interval's number of requests.
+    /// Returns the start of the busiest second in seconds since 1970, and its number of requests.
     ///
-    /// Intervals start at multiples of their length. The earliest interval wins a tie. Returns
-    /// `None` if there are no requests or if some hours were not stored.
-    pub fn highest(&self, length: i64) -> Option<(i64, u64)> {
-        let mut intervals: BTreeMap<i64, u64> = BTreeMap::new();
-        for (time, n) in self.all() {
-            *intervals.entry(time.div_euclid(length)).or_default() += u64::from(n);
-        }
-        let highest = intervals.into_iter().max_by_key(|(start, n)| (*n, -start));
-        let highest = highest.map(|(start, n)| (start * length, n));
+    /// The earliest second wins a tie. Returns `None` if there are no requests or if some hours were
+    /// not stored.
+    pub fn highest(&self) -> Option<(i64, u64)> {
+        let highest = self.all().max_by_key(|(time, n)| (*n, Reverse(*time)));
+        let highest = highest.map(|(time, n)| (time, u64::from(n)));
         highest.filter(|_| !self.is_cut)
     }
 
@@ -106,31 +102,22 @@ mod tests {
         let (mut one, mut other) = (Seconds::default(), Seconds::default());
         [10, 10, 10, 61, 61].into_iter().for_each(|t| one.add(t));
         [61, 61, 80, 4000].into_iter().for_each(|t| other.add(t));
-        assert_eq!(
-            (one.highest(1), one.highest(60)),
-            (Some((10, 3)), Some((0, 3)))
-        );
+        assert_eq!(one.highest(), Some((10, 3)));
         one.merge(&other);
-        assert_eq!(
-            (one.highest(1), one.highest(60)),
-            (Some((61, 4)), Some((60, 5)))
-        );
+        assert_eq!(one.highest(), Some((61, 4)));
         let text = serde_json::to_string(&one).unwrap();
         let again: Seconds = serde_json::from_str(&text).unwrap();
-        assert_eq!(
-            (again.highest(1), again.highest(60)),
-            (Some((61, 4)), Some((60, 5)))
-        );
+        assert_eq!(again.highest(), Some((61, 4)));
     }
 
     #[test]
     fn dropped_hours_are_not_guessed() {
         let mut seconds = Seconds::default();
         (0..MAX_HOURS as i64 + 1).for_each(|hour| seconds.add(hour * 3600));
-        assert_eq!(seconds.highest(1), None);
+        assert_eq!(seconds.highest(), None);
         let mut other = Seconds::default();
         other.add(5);
         other.merge(&seconds);
-        assert_eq!(other.highest(1), None);
+        assert_eq!(other.highest(), None);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A session reads the logs of one command.
 
-use crate::analysis::gate::{missing_durations, sum};
+use crate::analysis::gate::{missing_durations, missing_times, sum};
 use crate::format::{FieldMap, Hints};
 use crate::log_source::LogSource;
 use crate::logs_error::LogsError;
@@ -257,16 +257,13 @@ impl LogsSession {
         let missing = missing_files(names).into_iter();
         let missing = missing.map(|(log, numbers)| LogAdvice::FilesMissing { log, numbers });
         let mut assumptions = self.logs_read.assumptions.clone();
-        // Durations that cannot be parsed are already an assumption.
-        let is_unparsed = |a: &LogAssumption| matches!(a, LogAssumption::UnparsedDurations { .. });
-        if !assumptions.iter().any(is_unparsed) {
-            assumptions.extend(missing_durations(&sum(&analysis, PageKind::Page)));
-            let is_double =
-                |a: &LogAssumption| matches!(a, LogAssumption::StatementsCountedTwice { .. });
-            if !assumptions.iter().any(is_double) {
-                assumptions.extend(missing_durations(&sum(&analysis, PageKind::Query)));
-            }
+        assumptions.extend(missing_durations(&sum(&analysis, PageKind::Page)));
+        let is_double =
+            |a: &LogAssumption| matches!(a, LogAssumption::StatementsCountedTwice { .. });
+        if !assumptions.iter().any(is_double) {
+            assumptions.extend(missing_durations(&sum(&analysis, PageKind::Query)));
         }
+        assumptions.extend(missing_times(&analysis));
         LogAnalysis {
             resolution_ns: self.logs_read.step_ns,
             releases: self.releases.in_log(&analysis),

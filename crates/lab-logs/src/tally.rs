@@ -9,7 +9,7 @@ use crate::learn::Variables;
 use crate::named::{
     learn_variables, merge_renamed, name_of, others, rename_page, renames, report_pages,
 };
-use crate::page::{CellWidth, Page};
+use crate::page::{CellWidth, Page, storable};
 use crate::part::TallyPart;
 use crate::peak::CountPeak;
 use crate::query;
@@ -23,6 +23,7 @@ use foldhash::fast::RandomState;
 use lab_model::{
     JoinCoverage, LineCounts, LogAnalysis, LogFile, LogHour, LogPage, PageKind, QueryWithin,
 };
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
@@ -80,19 +81,25 @@ struct Minute {
     start: i64,
     /// The range of seconds since 1970 that the minute covers.
     seconds: Range<i64>,
-    /// The start of the hour that contains the minute, in hours since 1970.
-    hour: i64,
+    /// The start of the hour that contains the minute, in seconds since 1970.
+    hour_s: i64,
+    /// The number of the minute in its hour, 0 to 59.
+    of_hour: u8,
     /// The number of the cell that contains the minute, at the current cell width.
     cell: i32,
 }
 
 impl Minute {
-    fn new(start: i64, width: CellWidth) -> Minute {
+    /// Creates the minute with the number `start`, counted from 1970. `begin_s` is the time after
+    /// full hours of UTC at which hours begin.
+    fn new(start: i64, width: CellWidth, begin_s: i64) -> Minute {
         let second = start.saturating_mul(60);
+        let hour_s = hour_start(second, begin_s);
         Minute {
             start,
             seconds: second..second.saturating_add(60),
-            hour: start.div_euclid(60),
+            hour_s,
+            of_hour: minute_of_hour(second, hour_s),
             cell: width.cell(second),
         }
     }
@@ -116,6 +123,9 @@ pub struct Tally {
     width: CellWidth,
     /// The minute of the last entry.
     minute: Minute,
+    /// The time after full hours of UTC at which hours begin, because the log's clock is ahead by
+    /// half an hour, for example. In seconds, a multiple of 900.
+    hours_begin_s: i64,
     cells: usize,
     /// The number of entries since the last check of the memory.
     unchecked: u32,
@@ -131,7 +141,6 @@ pub struct Tally {
     hour_indexes: HashMap<i64, usize>,
     hour: usize,
     seconds: CountPeak,
-    minutes: CountPeak,
     /// The counts of every second, if multiple logs can cover the same time.
     every_second: Option<Seconds>,
     clock_jumps: u64,
@@ -162,7 +171,8 @@ impl Tally {
             pages: Vec::new(),
             variables: Variables::default(),
             width: CellWidth::MINUTE,
-            minute: Minute::new(0, CellWidth::MINUTE),
+            minute: Minute::new(0, CellWidth::MINUTE, 0),
+            hours_begin_s: 0,
             cells: 0,
             unchecked: 0,
             first_s: i64::MAX,
@@ -171,8 +181,7 @@ impl Tally {
             hours: Vec::new(),
             hour_indexes: HashMap::new(),
             hour: 0,
-            seconds: CountPeak::new(1),
-            minutes: CountPeak::new(60),
+            seconds: CountPeak::new(),
             every_second: None,
             clock_jumps: 0,
             is_full: false,
@@ -270,13 +279,21 @@ impl Tally {
         if self.has_pages && !part_has_pages {
             return;
         }
+        if let Some(first) = part.hours.first().filter(|_| self.hours.is_empty()) {
+            self.begin_hours(first.start_s.rem_euclid(3600));
+        }
         for other in part.hours {
-            let hour = self.hour_at(other.start);
+            let hour = self.hour_at(hour_start(other.start_s, self.hours_begin_s));
             hour.offset_s = other.offset_s;
             hour.requests += other.requests;
             hour.errors += other.errors;
             hour.total_ns = hour.total_ns.saturating_add(other.total_ns);
             hour.times.merge(&other.times);
+            for (start_s, requests) in other.minutes() {
+                let hour_s = hour_start(start_s, self.hours_begin_s);
+                let minute = minute_of_hour(start_s, hour_s);
+                self.hour_at(hour_s).minutes.add(minute, requests);
+            }
         }
         if let (Some(seconds), Some(other)) = (&mut self.every_second, &part.seconds) {
             seconds.merge(other);
@@ -369,7 +386,7 @@ impl Tally {
             return;
         };
         if !self.minute.seconds.contains(&time) {
-            self.minute = Minute::new(time.div_euclid(60), self.width);
+            self.minute = Minute::new(time.div_euclid(60), self.width, self.hours_begin_s);
         }
         if page.has_cells {
             let cell = self.minute.cell;
@@ -403,7 +420,7 @@ impl Tally {
     /// Adds the totals of an hour's requests.
     pub fn add_hour(&mut self, start_s: i64, requests: u64, errors: u64, total_ns: u64) {
         self.advance_clock(start_s, true);
-        let hour = self.hour_at(start_s.div_euclid(3600));
+        let hour = self.hour_at(hour_start(start_s, self.hours_begin_s));
         hour.requests += requests;
         hour.errors += errors;
         hour.total_ns = hour.total_ns.saturating_add(total_ns);
@@ -436,7 +453,7 @@ impl Tally {
     fn widen(&mut self) {
         self.width = self.width.next();
         let width = self.width;
-        self.minute = Minute::new(self.minute.start, width);
+        self.minute = Minute::new(self.minute.start, width, self.hours_begin_s);
         self.pages.iter_mut().for_each(|p| p.widen(width));
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
     }
@@ -651,8 +668,7 @@ impl Tally {
     fn drop_hours(&mut self) {
         self.hours.clear();
         self.hour_indexes.clear();
-        self.seconds = CountPeak::new(1);
-        self.minutes = CountPeak::new(60);
+        self.seconds = CountPeak::new();
         if let Some(seconds) = &mut self.every_second {
             *seconds = Seconds::default();
         }
@@ -728,11 +744,15 @@ impl Tally {
         duration: Option<(u64, u16)>,
     ) {
         self.seconds.add(time);
-        self.minutes.add(self.minute.start);
         if let Some(seconds) = &mut self.every_second {
             seconds.add(time);
         }
-        let hour = self.hour_at(self.minute.hour);
+        if self.hours.is_empty() {
+            self.begin_hours(hours_begin(offset_s));
+        }
+        let minute = self.minute.of_hour;
+        let hour = self.hour_at(self.minute.hour_s);
+        hour.minutes.add(minute, 1);
         hour.requests += 1;
         hour.errors += u64::from(is_error);
         hour.offset_s = offset_s;
@@ -742,24 +762,32 @@ impl Tally {
         }
     }
 
+    /// Sets when hours begin, in seconds after full hours of UTC.
+    #[cold]
+    fn begin_hours(&mut self, begin_s: i64) {
+        self.hours_begin_s = begin_s;
+        self.minute = Minute::new(self.minute.start, self.width, self.hours_begin_s);
+    }
+
     #[inline]
-    fn hour_at(&mut self, start: i64) -> &mut Hour {
-        if self.hours.get(self.hour).is_none_or(|h| h.start != start) {
-            self.hour = self.hour_index(start);
+    fn hour_at(&mut self, start_s: i64) -> &mut Hour {
+        let hour = self.hours.get(self.hour);
+        if hour.is_none_or(|h| h.start_s != start_s) {
+            self.hour = self.hour_index(start_s);
         }
         &mut self.hours[self.hour]
     }
 
     #[cold]
-    fn hour_index(&mut self, start: i64) -> usize {
-        if let Some(index) = self.hour_indexes.get(&start) {
+    fn hour_index(&mut self, start_s: i64) -> usize {
+        if let Some(index) = self.hour_indexes.get(&start_s) {
             return *index;
         }
         // A log with more hours is implausible. The additional hours count toward the last hour.
         if self.hours.len() < MAX_HOURS {
-            self.hour_indexes.insert(start, self.hours.len());
+            self.hour_indexes.insert(start_s, self.hours.len());
             self.hours.push(Hour {
-                start,
+                start_s,
                 ..Hour::default()
             });
         }
@@ -771,18 +799,21 @@ impl Tally {
         self.pages.iter().map(|p| p.requests).sum()
     }
 
-    /// Returns the busiest interval of `length` seconds.
+    /// Returns the busiest second.
     ///
-    /// If there are more seconds than can be stored, the peak is known only for logs that follow
-    /// one another.
-    fn peak(&self, length: i64, counted: &CountPeak) -> Option<(i64, u64)> {
+    /// If there are more seconds than can be stored, it is known only for logs that follow one
+    /// another.
+    fn peak(&self) -> Option<(i64, u64)> {
         let kept = self.every_second.as_ref();
-        kept.and_then(|seconds| seconds.highest(length))
-            .or_else(|| {
-                (kept.is_none() || self.clock_jumps == 0)
-                    .then(|| counted.highest())
-                    .flatten()
-            })
+        kept.and_then(Seconds::highest)
+            .or_else(|| self.seconds.highest())
+    }
+
+    /// Returns the busiest minute. Returns `None` if there are more hours than can be stored.
+    fn peak_minute(&self) -> Option<(i64, u64)> {
+        let minutes = self.hours.iter().filter_map(Hour::busiest_minute);
+        let busiest = minutes.max_by_key(|(start, n)| (*n, Reverse(*start)));
+        busiest.filter(|_| self.hours.len() < MAX_HOURS)
     }
 
     /// Returns the analysis, with routes learned from the counts.
@@ -800,11 +831,11 @@ impl Tally {
         let (within, coverage) = self.queries_within_pages();
         let (pages, merged_pages) = report_pages(&self.pages, &self.rules, self.width);
         let hour = |h: &Hour| LogHour {
-            start_s: h.start * 3600,
+            start_s: h.start_s,
             offset_s: h.offset_s,
             requests: h.requests,
             errors: h.errors,
-            total_ns: h.total_ns,
+            total_ns: storable(h.total_ns),
             times: h.times.counts(),
         };
         let mut hours: Vec<LogHour> = self.hours.iter().map(hour).collect();
@@ -814,8 +845,8 @@ impl Tally {
             lines,
             error: sketch::ERROR,
             cell_s: self.width.seconds(),
-            peak: self.peak(1, &self.seconds),
-            peak_minute: self.peak(60, &self.minutes),
+            peak: self.peak(),
+            peak_minute: self.peak_minute(),
             clock_jumps: self.clock_jumps,
             merged_pages: self.merged + merged_pages,
             within,
@@ -879,6 +910,26 @@ impl Tally {
         all.truncate(MAX_WITHIN);
         (all, coverage)
     }
+}
+
+/// Returns the start of the hour that contains a time, in seconds since 1970.
+///
+/// Hours begin `begin_s` seconds after full hours of UTC.
+fn hour_start(time_s: i64, begin_s: i64) -> i64 {
+    let since_begin_s = time_s.saturating_sub(begin_s).rem_euclid(3600);
+    time_s.saturating_sub(since_begin_s)
+}
+
+/// Returns the number of a minute in its hour, 0 to 59.
+fn minute_of_hour(start_s: i64, hour_s: i64) -> u8 {
+    (start_s.saturating_sub(hour_s) / 60) as u8
+}
+
+/// Returns when full hours of a clock begin, in seconds after full hours of UTC.
+fn hours_begin(offset_s: i32) -> i64 {
+    // The offsets of all zones are multiples of a quarter of an hour.
+    let offset_s = i64::from(offset_s).div_euclid(900) * 900;
+    (-offset_s).rem_euclid(3600)
 }
 
 /// Returns the path of an entry, or its statement.

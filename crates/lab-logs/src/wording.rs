@@ -221,7 +221,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             is_log_format,
         } => whole_seconds(*are_mostly_zero, *is_log_format),
         LogsFinding::LongDurations { is_sum_capped: true } => {
-            "Some durations exceed an hour: in percentiles they count as an hour. Sums exceed 584 years and are cut off there, so \
+            "Some durations exceed an hour: in percentiles they count as an hour. Sums exceed 292 years and are cut off there, so \
              sums and means are too low. Check the unit and the field of the durations."
                 .into()
         }
@@ -513,6 +513,12 @@ pub fn assumption(assumption: &LogAssumption) -> String {
              Without this option, HAProxy logs the full duration."
                 .into()
         }
+        LogAssumption::MissingTimes { requests, of } => format!(
+            "{} {} no time that can be read and {} not part of the hours and the busiest minute.",
+            of_requests(*requests, *of),
+            have(*requests),
+            be(*requests),
+        ),
         LogAssumption::NoZone => {
             "The log's timestamps have no time zone and are read as UTC: specify the zone with --zone.".into()
         }
@@ -963,7 +969,7 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
                 .into()
         }
         GateProblem::CappedSum => {
-            "the sum of the durations exceeds 584 years, so the value is unknown: check the unit and the field of the durations"
+            "the sum of the durations exceeds 292 years, so the value is unknown: check the unit and the field of the durations"
                 .into()
         }
         GateProblem::LowerBound(value) => format!(
@@ -1011,6 +1017,30 @@ fn unknown_change(reason: &UnknownChange) -> String {
             compared(*log),
             assumption(assumed).trim_end_matches('.')
         ),
+        UnknownChange::PageAssumed {
+            page,
+            log,
+            assumption: assumed,
+        } => format!(
+            "the result for {page} depends on an assumption about {}. {}",
+            compared(*log),
+            assumption(assumed).trim_end_matches('.')
+        ),
+        UnknownChange::Malformed { log, lines, of } => format!(
+            "in {}, {} could not be parsed, which could change the result",
+            compared(*log),
+            of_lines(*lines, *of)
+        ),
+        UnknownChange::Unread(log, reason) => {
+            format!("{} was not read to its end: {reason}", compared(*log))
+        }
+        UnknownChange::Translated { log, messages } => {
+            let advice = advice(&LogAdvice::TranslatedMessages {
+                messages: *messages,
+            });
+            let advice = advice.trim_end_matches('.');
+            format!("statements are missing in {}. {advice}", compared(*log))
+        }
         UnknownChange::NotInBoth(page) => format!("{page} is not in both logs"),
         UnknownChange::NoDays => {
             format!("no page has {MIN_DAYS_PER_LOG} days with at least 20 requests in both logs")
@@ -1026,13 +1056,16 @@ fn unknown_change(reason: &UnknownChange) -> String {
     }
 }
 
-const NO_PEAK: &str = "the busiest minute is unknown: the log has no timestamps, or multiple logs overlap and span more than 90 days";
+const NO_PEAK: &str = "the busiest minute is unknown: the log has no timestamps of requests, or they are in more than 200,000 different hours";
 
 /// Explains why the headroom is unknown.
 pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
     match problem {
         CapacityProblem::NotALoad => "the run was not recorded by `benchlab load`",
         CapacityProblem::NoPeak => NO_PEAK,
+        CapacityProblem::MissingTimes => {
+            "the busiest minute is unknown: many requests have no time that can be read"
+        }
         CapacityProblem::NoResponseTimes => {
             "the load run has no p99: it was overloaded or has too few requests"
         }

@@ -19,6 +19,7 @@ pub struct LogAnalysis {
     /// The length of a [`LogCell`], in seconds.
     pub cell_s: i64,
     /// The second with the most requests: its start in seconds since 1970 and its request count.
+    /// `None` if it is unknown, for example because parts of the log are for the same time.
     pub peak: Option<(i64, u64)>,
     /// The minute with the most requests: its start in seconds since 1970 and its request count.
     pub peak_minute: Option<(i64, u64)>,
@@ -214,6 +215,15 @@ pub struct LogHour {
 }
 
 impl LogPage {
+    /// The maximum sum of durations in ns, which is the largest number in a run file.
+    pub const MAX_TOTAL_NS: u64 = i64::MAX as u64;
+
+    /// Returns true if the sum of the durations reached its maximum, so that the true sum may be
+    /// larger.
+    pub fn is_total_capped(&self) -> bool {
+        self.total_ns >= LogPage::MAX_TOTAL_NS
+    }
+
     /// Returns a quantile of the durations in ns. `fraction` is from 0 to 1.
     ///
     /// It is exact if all durations are equal. Otherwise it has the precision of the distribution,

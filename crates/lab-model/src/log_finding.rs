@@ -146,6 +146,13 @@ pub enum LogAssumption {
         /// The sampling rate: one in `one_in` statements is logged.
         one_in: u64,
     },
+    /// Many requests have no time, unlike others.
+    MissingTimes {
+        /// The number of requests without a time.
+        requests: u64,
+        /// The total number of requests.
+        of: u64,
+    },
     /// Timestamps without a zone are read as UTC.
     NoZone,
     /// Timestamps fall in an hour that occurred twice, because clocks were set back.
@@ -214,13 +221,26 @@ impl LogAssumption {
             LogAssumption::LowerBounds => AssumptionKind::LowerBounds,
             LogAssumption::SampledStatements { .. } => AssumptionKind::Counts,
             LogAssumption::UnparsedRows { .. } => AssumptionKind::All,
-            LogAssumption::NoZone
+            LogAssumption::MissingTimes { .. }
+            | LogAssumption::NoZone
             | LogAssumption::RepeatedHour
             | LogAssumption::SkippedHour
             | LogAssumption::NoHalfDay
             | LogAssumption::AmbiguousZone { .. }
             | LogAssumption::UnknownZone { .. } => AssumptionKind::Times,
         }
+    }
+
+    /// Returns true if the assumption, when wrong, changes all durations of one log, or the sums of
+    /// all durations, by about the same factor. Fractions of the time do not depend on it.
+    pub fn is_common_factor(&self) -> bool {
+        matches!(
+            self,
+            LogAssumption::Unit { .. }
+                | LogAssumption::DoubtfulUnit { .. }
+                | LogAssumption::ImplausibleDurations { .. }
+                | LogAssumption::SampledStatements { .. }
+        )
     }
 }
 

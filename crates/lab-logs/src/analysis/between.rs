@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Compares the time of each page in two logs.
 
+use super::gate::{missing_durations, translated_messages, unread_lines, untimed};
 use super::{ALPHA, daily};
 use crate::finding::{ComparedLog, UnknownChange};
 use crate::query;
-use lab_model::{AssumptionKind, Interval, LogAnalysis, LogAssumption, LogPage, PageKind};
+use lab_model::{
+    AssumptionKind, Interval, LogAdvice, LogAnalysis, LogAssumption, LogPage, PageKind,
+};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
 use std::collections::HashMap;
@@ -60,19 +63,8 @@ pub fn slower_pages(
     change: f64,
 ) -> SlowerPages {
     let limit = 1.0 + change;
-    for (which, log) in [(ComparedLog::First, first), (ComparedLog::Second, second)] {
-        let mut assumptions = log.assumptions.iter();
-        let has_pages = log.pages.iter().any(|page| page.kind == PageKind::Page);
-        let affects = |a: &&LogAssumption| {
-            let is_on_durations =
-                !matches!(a.kind(), AssumptionKind::Times | AssumptionKind::Requests);
-            let is_on_others = has_pages && is_of_statements(a);
-            is_on_durations && !is_on_others
-        };
-        if let Some(assumption) = assumptions.find(affects) {
-            let reason = UnknownChange::Assumed(which, assumption.clone());
-            return SlowerPages::Unknown(vec![reason]);
-        }
+    if let Some(reason) = assumed(first, second) {
+        return SlowerPages::Unknown(vec![reason]);
     }
     let mut both = match_pages(first, second).both;
     let mut assumptions = [first, second].into_iter().flat_map(|log| &log.assumptions);
@@ -93,14 +85,60 @@ pub fn slower_pages(
     let slower: Vec<(String, Interval)> = slower.collect();
     let min_fraction = if only.is_some() { 0.0 } else { MIN_FRACTION };
     let open = both.iter();
-    let open: Vec<UnknownChange> = open
+    let mut open: Vec<UnknownChange> = open
         .filter_map(|page| page.why_open(limit, min_fraction))
         .collect();
+    let has_queries = both
+        .iter()
+        .any(|page| page.pages[0].kind == PageKind::Query);
+    open.extend(unread(first, ComparedLog::First, has_queries));
+    open.extend(unread(second, ComparedLog::Second, has_queries));
     if slower.is_empty() && !open.is_empty() {
         SlowerPages::Unknown(open)
     } else {
         SlowerPages::Known(slower)
     }
+}
+
+/// Returns the first assumption about a log on which all changes depend.
+fn assumed(first: &LogAnalysis, second: &LogAnalysis) -> Option<UnknownChange> {
+    let find = |which: ComparedLog, log: &LogAnalysis| {
+        let has_pages = log.pages.iter().any(|page| page.kind == PageKind::Page);
+        let affects = |a: &&LogAssumption| {
+            let is_on_durations =
+                !matches!(a.kind(), AssumptionKind::Times | AssumptionKind::Requests);
+            let is_on_others = has_pages && is_of_statements(a);
+            is_on_durations && !is_on_others
+        };
+        let assumption = log.assumptions.iter().find(affects)?;
+        Some(UnknownChange::Assumed(which, assumption.clone()))
+    };
+    find(ComparedLog::First, first).or_else(|| find(ComparedLog::Second, second))
+}
+
+/// Returns the reasons why a log may lack entries that could change the result.
+///
+/// `has_queries` is true if the result concerns queries.
+fn unread(log: &LogAnalysis, which: ComparedLog, has_queries: bool) -> Vec<UnknownChange> {
+    let malformed = unread_lines(log).map(|lines| UnknownChange::Malformed {
+        log: which,
+        lines,
+        of: log.lines.all,
+    });
+    let translated = translated_messages(log).filter(|_| has_queries);
+    let translated = translated.map(|messages| UnknownChange::Translated {
+        log: which,
+        messages,
+    });
+    let cut_off = log.advice.iter().filter_map(|advice| match advice {
+        LogAdvice::Unread { reason } => Some(UnknownChange::Unread(which, reason.clone())),
+        _ => None,
+    });
+    malformed
+        .into_iter()
+        .chain(translated)
+        .chain(cut_off)
+        .collect()
 }
 
 /// Returns true if only queries depend on the assumption.
@@ -115,7 +153,28 @@ impl CommonPage<'_> {
     }
 
     fn is_slower(&self, limit: f64) -> bool {
-        self.known().is_some_and(|ratio| ratio.low > limit)
+        let is_slower = self.known().is_some_and(|ratio| ratio.low > limit);
+        is_slower && self.missing().is_none()
+    }
+
+    /// Returns the log in which many of the page's requests have no duration, if any.
+    fn missing(&self) -> Option<UnknownChange> {
+        let [first, second] = self.pages.map(missing_durations);
+        let first = first.map(|a| (ComparedLog::First, a));
+        let (log, assumption) = first.or_else(|| Some((ComparedLog::Second, second?)))?;
+        Some(UnknownChange::PageAssumed {
+            page: self.pages[0].name.clone(),
+            log,
+            assumption,
+        })
+    }
+
+    /// Returns the fraction of the total time that the page takes in a log, if its requests without a
+    /// duration take as long as the others.
+    fn fraction(&self, log: usize) -> f64 {
+        let timed = self.pages[log].timed.max(1);
+        let (untimed, _) = untimed(self.pages[log]);
+        self.fractions[log] * (timed.saturating_add(untimed) as f64 / timed as f64)
     }
 
     /// Explains why the data cannot show whether the page is slower.
@@ -123,8 +182,12 @@ impl CommonPage<'_> {
     /// Returns `None` if the data show it, or if the page takes too small a fraction of the time to
     /// matter.
     fn why_open(&self, limit: f64, min_fraction: f64) -> Option<UnknownChange> {
-        if self.fractions[0].max(self.fractions[1]) < min_fraction || self.is_slower(limit) {
+        let fraction = f64::max(self.fraction(0), self.fraction(1));
+        if fraction < min_fraction || self.is_slower(limit) {
             return None;
+        }
+        if let Some(missing) = self.missing() {
+            return Some(missing);
         }
         let page = self.pages[0].name.clone();
         match self.known() {
@@ -207,6 +270,8 @@ pub fn match_pages<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> Betwe
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::DAY;
+    use lab_model::LogCell;
 
     fn page(name: &str, total_ns: u64) -> LogPage {
         LogPage {
@@ -234,6 +299,73 @@ mod tests {
             common.is_slower(1.02),
             common.why_open(1.02, MIN_FRACTION).is_some(),
         )
+    }
+
+    /// Returns a log of ten days in which `/report` has 1,000 requests, `timed` of them with a
+    /// duration.
+    fn log(timed: u64, times: f64) -> LogAnalysis {
+        let page = |name: &str, timed: u64| {
+            let cell = |day: i64| LogCell {
+                start_s: day * DAY,
+                timed: timed / 10,
+                sum_ln: (timed / 10) as f64 * (16.0 + times.ln() + 0.001 * (day % 3) as f64),
+                ..LogCell::default()
+            };
+            LogPage {
+                requests: 1_000,
+                timed,
+                cells: (0..10).map(cell).collect(),
+                ..page(name, timed * 9_000_000)
+            }
+        };
+        LogAnalysis {
+            cell_s: DAY,
+            pages: vec![page("/report", timed), page("/a", 1_000)],
+            ..LogAnalysis::default()
+        }
+    }
+
+    #[test]
+    fn a_page_with_missing_durations_is_inconclusive() {
+        let (april, may) = (log(1_000, 1.0), log(600, 0.9));
+        let none = SlowerPages::Known(Vec::new());
+        assert_eq!(slower_pages(&april, &april, None, 0.05), none);
+        let missing = SlowerPages::Unknown(vec![UnknownChange::PageAssumed {
+            page: "/report".into(),
+            log: ComparedLog::Second,
+            assumption: LogAssumption::MissingDurations {
+                requests: 400,
+                of: 1_000,
+            },
+        }]);
+        for only in [None, Some("/report")] {
+            assert_eq!(slower_pages(&april, &may, only, 0.05), missing, "{only:?}");
+        }
+        assert_eq!(slower_pages(&april, &may, Some("/a"), 0.05), none);
+    }
+
+    #[test]
+    fn lines_that_were_not_read_leave_a_comparison_open() {
+        let april = log(1_000, 1.0);
+        let mut may = april.clone();
+        may.lines.all = 100;
+        may.lines.malformed = 50;
+        let malformed = UnknownChange::Malformed {
+            log: ComparedLog::First,
+            lines: 50,
+            of: 100,
+        };
+        let open = SlowerPages::Unknown(vec![malformed]);
+        assert_eq!(slower_pages(&may, &april, None, 0.05), open);
+        let slower = slower_pages(&may, &log(1_000, 2.0), Some("/a"), 0.05);
+        assert!(matches!(slower, SlowerPages::Known(pages) if pages.len() == 1));
+        may.lines.malformed = 0;
+        let reason = String::from("b.log: Permission denied");
+        may.advice = vec![LogAdvice::Unread {
+            reason: reason.clone(),
+        }];
+        let open = SlowerPages::Unknown(vec![UnknownChange::Unread(ComparedLog::Second, reason)]);
+        assert_eq!(slower_pages(&april, &may, Some("/a"), 0.05), open);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! The headroom of a server: the log's peak compared with the load that the server sustained in a
 //! load run.
 
+use super::gate::missing_times;
 use crate::finding::CapacityProblem;
 use lab_model::{Interval, LogAnalysis, Metric, PointId};
 use lab_stats::results::{Results, Value};
@@ -19,9 +20,10 @@ pub struct Headroom {
     /// True if the 99th percentile exceeded the limit at a point with at least half of `capacity`.
     /// Otherwise, `capacity` is only a lower bound.
     pub is_known: bool,
-    /// The log's peak rates in requests per second: the rate of the busiest minute, and the rate of
-    /// the busiest second.
-    pub peaks: [f64; 2],
+    /// The rate of the log's busiest minute, in requests per second.
+    pub busiest_minute: f64,
+    /// The number of requests in the log's busiest second, if it is known.
+    pub busiest_second: Option<f64>,
     /// The rate of the busiest minute as a fraction of the capacity.
     pub used: Interval,
     /// The number of users that the server can handle, as a multiple of the current number.
@@ -37,7 +39,9 @@ pub fn headroom(
     limit_ns: f64,
 ) -> Result<Headroom, CapacityProblem> {
     let minute = analysis.peak_minute.ok_or(CapacityProblem::NoPeak)?.1 as f64 / 60.0;
-    let second = analysis.peak.map_or(minute, |(_, n)| n as f64);
+    if missing_times(analysis).is_some() {
+        return Err(CapacityProblem::MissingTimes);
+    }
     let value = |point: PointId, metric: &Metric| {
         let is_requested_cell =
             |c: &&lab_stats::results::Cell| c.key.point == Some(point) && c.key.metric == *metric;
@@ -72,7 +76,8 @@ pub fn headroom(
         point: *point,
         p99_ns: p99.estimate,
         is_known: is_passed,
-        peaks: [minute, second],
+        busiest_minute: minute,
+        busiest_second: analysis.peak.map(|(_, n)| n as f64),
         used: compare(
             |peak, capacity| peak / capacity,
             capacity.high,

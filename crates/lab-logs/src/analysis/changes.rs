@@ -7,7 +7,7 @@
 //! pages and all days on which a change was possible. Releases are compared in the same way, using
 //! the days between releases.
 
-use super::{ALPHA, DAY, daily, offset_s};
+use super::{ALPHA, Calendar, DAY, daily, offset_s};
 use lab_model::{Interval, LogAnalysis, LogPage};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
@@ -218,31 +218,27 @@ fn trend<'w>(page: &'w LogPage, days: &[(i64, f64)], family: usize) -> Option<Tr
 
 /// Compares the days before and after each release, up to the neighboring releases.
 fn release_changes<'w>(analysis: &LogAnalysis, series: &[Series<'w>]) -> Vec<Released<'w>> {
-    let offset = offset_s(analysis);
+    let calendar = Calendar::new(analysis);
     let level = Level {
         alpha: ALPHA,
         family: (series.len() * analysis.releases.len()).max(1),
     };
     let releases = analysis.releases.iter().enumerate();
     let release = |(i, (at_s, name)): (usize, &(i64, String))| {
-        let day = |time: i64| (time + offset).div_euclid(DAY);
-        let release_day = day(*at_s);
+        let release_day = calendar.day(*at_s);
         let earliest = i
             .checked_sub(1)
-            .map_or(i64::MIN, |i| day(analysis.releases[i].0) + 1)
+            .map_or(i64::MIN, |i| {
+                calendar.first_day_from(analysis.releases[i].0)
+            })
             .max(release_day - MAX_DAYS_PER_SIDE);
         let latest = analysis
             .releases
             .get(i + 1)
-            .map_or(i64::MAX, |next| day(next.0))
+            .map_or(i64::MAX, |next| calendar.day(next.0))
             .min(release_day + MAX_DAYS_PER_SIDE + 1);
-        // After a release at midnight, the whole day is new. Any other release day mixes both
-        // versions.
-        let first = if (at_s + offset).rem_euclid(DAY) == 0 {
-            release_day
-        } else {
-            release_day + 1
-        };
+        // A day during which a release took place mixes both versions.
+        let first = calendar.first_day_from(*at_s);
         let mut released = Released {
             name: name.clone(),
             at_s: *at_s,

@@ -175,7 +175,10 @@ impl Gate {
         }
         if self.metric == GateMetric::Rate {
             let peak = analysis.peak_minute.ok_or(GateProblem::NoPeak)?;
-            return Ok(peak.1 as f64 / 60.0);
+            return match missing_times(analysis) {
+                Some(missing) => Err(GateProblem::Assumed(missing)),
+                None => Ok(peak.1 as f64 / 60.0),
+            };
         }
         let page = self.page(analysis)?;
         if let Some(missing) = self.missing_durations(&page, analysis) {
@@ -192,31 +195,24 @@ impl Gate {
                 }
                 ns as f64
             }
-            GateMetric::Mean if page.total_ns == u64::MAX => return Err(GateProblem::CappedSum),
+            GateMetric::Mean if page.is_total_capped() => return Err(GateProblem::CappedSum),
             GateMetric::Mean => page.mean_ns().ok_or_else(unknown)?,
             GateMetric::Max if page.timed == 0 => return Err(unknown()),
             GateMetric::Max => page.known_max_ns().ok_or(GateProblem::NoMax)? as f64,
             GateMetric::Errors => self.errors(&page)?,
             GateMetric::Requests => page.requests as f64,
-            GateMetric::Fraction => {
-                let same_kind = analysis.pages.iter().filter(|p| p.kind == page.kind);
-                let all_ns = same_kind.fold(0, |sum, p| p.total_ns.saturating_add(sum));
-                if all_ns == u64::MAX {
-                    return Err(GateProblem::CappedSum);
-                }
-                page.total_ns as f64 / all_ns.max(1) as f64
-            }
+            GateMetric::Fraction => fraction(&page, analysis)?,
             GateMetric::Rate => 0.0,
         };
         Ok(value)
     }
 
     /// Returns an assumption if the metric depends on durations that many requests of the page, or
-    /// many statements, do not have.
+    /// many requests or statements together, do not have.
     fn missing_durations(&self, page: &LogPage, analysis: &LogAnalysis) -> Option<LogAssumption> {
         match self.metric {
-            GateMetric::Fraction if page.kind == PageKind::Query => {
-                missing_durations(&sum(analysis, PageKind::Query))
+            GateMetric::Fraction => {
+                missing_durations(page).or_else(|| missing_durations(&sum(analysis, page.kind)))
             }
             metric if metric.is_duration() => missing_durations(page),
             _ => None,
@@ -226,14 +222,9 @@ impl Gate {
     /// Returns a problem if many messages of PostgreSQL's log are in a language other than English,
     /// so that statements are missing.
     fn translated(&self, analysis: &LogAnalysis) -> Option<GateProblem> {
-        let mut advice = analysis.advice.iter();
-        let messages = advice.find_map(|advice| match advice {
-            LogAdvice::TranslatedMessages { messages } => Some(*messages),
-            _ => None,
-        })?;
-        let statements = sum(analysis, PageKind::Query).requests;
-        let is_many = is_notable(messages, messages.saturating_add(statements));
-        (is_many && self.is_on_statements(analysis)).then_some(GateProblem::Translated { messages })
+        let messages = translated_messages(analysis)?;
+        let is_affected = self.is_on_statements(analysis);
+        is_affected.then_some(GateProblem::Translated { messages })
     }
 
     /// Returns true if the gate bounds a value of a query or of all queries.
@@ -292,12 +283,12 @@ impl Gate {
         if self.relation.holds(value, self.bound) {
             return Ok(value);
         }
-        let lines = analysis.lines;
-        let unread = lines.malformed.saturating_add(lines.too_long);
-        if is_notable(unread, lines.all) && !self.is_decided_without(value, unread, analysis)? {
+        if let Some(unread) = unread_lines(analysis)
+            && !self.is_decided_without(value, unread, analysis)?
+        {
             return Err(GateProblem::Malformed {
                 lines: unread,
-                of: lines.all,
+                of: analysis.lines.all,
             });
         }
         match together(analysis).requests {
@@ -355,9 +346,6 @@ impl Gate {
         let about: &[AssumptionKind] = match self.metric {
             GateMetric::Quantile(_) | GateMetric::Mean => &[AssumptionKind::Durations],
             GateMetric::Max => &[AssumptionKind::Durations, AssumptionKind::Counts],
-            // Within one log, a wrong unit scales the page's time and the total time alike, so it
-            // cancels out.
-            GateMetric::Fraction if analysis.sources.len() < 2 => &[],
             GateMetric::Fraction => &[AssumptionKind::Durations, AssumptionKind::Counts],
             GateMetric::Rate => &[
                 AssumptionKind::Times,
@@ -368,6 +356,7 @@ impl Gate {
             GateMetric::Errors => &[AssumptionKind::Requests],
         };
         let is_missing = |a: &LogAssumption| matches!(a, LogAssumption::MissingDurations { .. });
+        let is_one_log = analysis.sources.len() < 2;
         let affects = |a: &&LogAssumption| match self.metric {
             // Statements without durations do not affect pages, and are checked where the value of
             // a query is computed.
@@ -376,9 +365,10 @@ impl Gate {
                 let is_count = about.contains(&a.kind()) || metric == GateMetric::Fraction;
                 is_count && self.is_on_statements(analysis)
             }
-            GateMetric::Fraction if is_missing(a) => true,
-            // The durations of the page itself are checked where its value is computed.
-            _ if self.metric.is_duration() && is_missing(a) => false,
+            // Durations that are missing are checked where the value is computed.
+            _ if is_missing(a) => false,
+            // Within one log, a common factor cancels out.
+            GateMetric::Fraction if is_one_log && a.is_common_factor() => false,
             _ => a.kind() == AssumptionKind::All || about.contains(&a.kind()),
         };
         analysis.assumptions.iter().find(affects)
@@ -403,6 +393,21 @@ fn nearest(name: &str, analysis: &LogAnalysis) -> Option<String> {
     (likeness(&best) >= LIKENESS).then(|| best.name.clone())
 }
 
+/// Returns the page's fraction of the total time of its kind.
+///
+/// Returns an error if no duration of the page or of its kind is known.
+fn fraction(page: &LogPage, analysis: &LogAnalysis) -> Result<f64, GateProblem> {
+    let all = sum(analysis, page.kind);
+    let (untimed, _) = untimed(page);
+    if all.timed == 0 || (page.timed == 0 && untimed > 0) {
+        return Err(GateProblem::NoDurations);
+    }
+    if all.is_total_capped() {
+        return Err(GateProblem::CappedSum);
+    }
+    Ok(page.total_ns as f64 / all.total_ns.max(1) as f64)
+}
+
 /// Returns an assumption if many of a page's requests, or of a query's statements, have no duration.
 pub fn missing_durations(page: &LogPage) -> Option<LogAssumption> {
     let (missing, of) = untimed(page);
@@ -419,6 +424,37 @@ pub fn missing_durations(page: &LogPage) -> Option<LogAssumption> {
         PageKind::Bot | PageKind::Health => return None,
     };
     is_assumed.then_some(assumption)
+}
+
+/// Returns the number of lines that were not read, if there are many.
+pub fn unread_lines(analysis: &LogAnalysis) -> Option<u64> {
+    let lines = analysis.lines;
+    let unread = lines.malformed.saturating_add(lines.too_long);
+    is_notable(unread, lines.all).then_some(unread)
+}
+
+/// Returns the number of messages of PostgreSQL's log that are in a language other than English, if
+/// there are many.
+pub fn translated_messages(analysis: &LogAnalysis) -> Option<u64> {
+    let mut advice = analysis.advice.iter();
+    let messages = advice.find_map(|advice| match advice {
+        LogAdvice::TranslatedMessages { messages } => Some(*messages),
+        _ => None,
+    })?;
+    let statements = sum(analysis, PageKind::Query).requests;
+    is_notable(messages, messages.saturating_add(statements)).then_some(messages)
+}
+
+/// Returns an assumption if many requests are missing in the hours and minutes, because they have no
+/// time.
+///
+/// Returns `None` if the busiest minute is unknown anyway.
+pub fn missing_times(analysis: &LogAnalysis) -> Option<LogAssumption> {
+    analysis.peak_minute?;
+    let of = together(analysis).requests;
+    let hours = analysis.hours.iter().map(|hour| hour.requests);
+    let requests = of.saturating_sub(hours.fold(0, u64::saturating_add));
+    is_notable(requests, of).then_some(LogAssumption::MissingTimes { requests, of })
 }
 
 /// Returns the number of requests whose duration is missing, and the number of requests that should
@@ -475,6 +511,7 @@ pub fn sum(analysis: &LogAnalysis, kind: PageKind) -> LogPage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_model::LogHour;
 
     #[test]
     fn gates_are_read_and_judged() {
@@ -488,8 +525,13 @@ mod tests {
             times: lab_model::Counts(vec![(5_000_000, 98), (400_000_000, 2)]),
             ..LogPage::default()
         };
+        let hour = LogHour {
+            requests: 100,
+            ..LogHour::default()
+        };
         let analysis = LogAnalysis {
             pages: vec![page],
+            hours: vec![hour],
             ..LogAnalysis::default()
         };
         let crossed = |gate: &str| {
@@ -560,6 +602,38 @@ mod tests {
                 "{gate}"
             );
         }
+        let place = || String::from("%D");
+        for (assumption, is_known) in [
+            (
+                LogAssumption::ChangedUnit {
+                    place: place(),
+                    unit_ns: 1_000,
+                    times: 1_000,
+                },
+                false,
+            ),
+            (
+                LogAssumption::UnparsedDurations {
+                    field: place(),
+                    example: "1,234".into(),
+                    requests: 1_000,
+                },
+                false,
+            ),
+            (LogAssumption::DurationField { place: place() }, false),
+            (LogAssumption::SharedIds { requests: 9 }, false),
+            (
+                LogAssumption::ImplausibleDurations {
+                    place: place(),
+                    unit_ns: 1_000,
+                },
+                true,
+            ),
+            (LogAssumption::SampledStatements { one_in: 10 }, true),
+        ] {
+            let is_share_judged = is_judged("share(/search)>1%", &assumed(assumption.clone()));
+            assert_eq!(is_share_judged, is_known, "{assumption:?}");
+        }
         let sampled = assumed(LogAssumption::SampledStatements { one_in: 10 });
         for (gate, is_known) in [
             ("requests>5", false),
@@ -579,6 +653,28 @@ mod tests {
         for gate in ["requests>5", "errors>1%", "share(/search)>1%", "mean>1s"] {
             assert!(!is_judged(gate, &unparsed), "{gate}");
         }
+        let mut capped = analysis.clone();
+        capped.pages[0].total_ns = LogPage::MAX_TOTAL_NS;
+        for gate in ["mean>1s", "mean(/search)>1s", "share(/search)>1%"] {
+            let result = gate.parse::<Gate>().expect(gate).judge(&capped);
+            assert_eq!(result.value, Err(GateProblem::CappedSum), "{gate}");
+        }
+        let mut timeless = assumed(LogAssumption::LowerBounds);
+        assert!(is_judged("rate>1", &timeless));
+        timeless.hours[0].requests = 50;
+        assert!(!is_judged("rate>1", &timeless) && is_judged("errors>1%", &timeless));
+        // Few of all requests have no duration, but many of the page.
+        let mut rare = analysis.clone();
+        rare.pages.push(LogPage {
+            name: "/slow".into(),
+            requests: 4,
+            timed: 2,
+            total_ns: 1_000_000,
+            ..LogPage::default()
+        });
+        assert!(!is_judged("share(/slow)>1%", &rare) && is_judged("share(/search)>1%", &rare));
+        rare.pages[1].timed = 0;
+        assert!(!is_judged("share(/slow)>1%", &rare) && is_judged("share(/search)>1%", &rare));
         let mut no_max = analysis.clone();
         no_max.pages[0].max_ns = 0;
         for gate in ["max>1s", "max(/search)>1s"] {

@@ -47,6 +47,41 @@ pub fn span(analysis: &LogAnalysis) -> Option<(i64, i64)> {
     Some((first.start_s, last.start_s + 3600))
 }
 
+/// The days of an analysis.
+///
+/// They are days of the log's clock. If cells are days, which begin at midnight UTC, a cell is the
+/// day of the log's clock that contains the middle of the cell.
+pub struct Calendar {
+    offset_s: i64,
+    has_day_cells: bool,
+}
+
+impl Calendar {
+    /// Creates the calendar of an analysis.
+    pub fn new(analysis: &LogAnalysis) -> Calendar {
+        Calendar {
+            offset_s: offset_s(analysis),
+            has_day_cells: analysis.cell_s == DAY,
+        }
+    }
+
+    /// Returns the day that contains a time, counted since 1970 in the log's time.
+    pub fn day(&self, time_s: i64) -> i64 {
+        (self.start(time_s) + DAY / 2 + self.offset_s).div_euclid(DAY)
+    }
+
+    /// Returns the first day that begins at or after a time.
+    pub fn first_day_from(&self, time_s: i64) -> i64 {
+        self.day(time_s) + i64::from(self.start(time_s) != time_s)
+    }
+
+    /// Returns the start of the day that contains a time, in seconds since 1970.
+    fn start(&self, time_s: i64) -> i64 {
+        let offset_s = if self.has_day_cells { 0 } else { self.offset_s };
+        (time_s + offset_s).div_euclid(DAY) * DAY - offset_s
+    }
+}
+
 /// Returns the typical duration of a page on each day that had enough requests.
 ///
 /// Each item contains the day, counted since 1970 in the log's time, and the logarithm of the
@@ -57,12 +92,10 @@ pub fn daily(analysis: &LogAnalysis, page: &LogPage) -> Vec<(i64, f64)> {
     if analysis.cell_s > DAY {
         return Vec::new();
     }
-    let offset = offset_s(analysis);
+    let calendar = Calendar::new(analysis);
     let mut days: BTreeMap<i64, (u64, f64)> = BTreeMap::new();
     for cell in &page.cells {
-        let day = days
-            .entry((cell.start_s + offset).div_euclid(DAY))
-            .or_default();
+        let day = days.entry(calendar.day(cell.start_s)).or_default();
         day.0 += cell.timed;
         day.1 += cell.sum_ln;
     }

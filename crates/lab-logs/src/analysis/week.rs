@@ -24,6 +24,8 @@ pub const MIN_SPIKE: f64 = 1.5;
 const MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 /// The median absolute value of a standard normal distribution.
 const MAD: f64 = 0.6745;
+/// The number of hours in a week.
+const HOURS_PER_WEEK: i64 = 7 * 24;
 /// The number of days in a week, and the number of hours in a day.
 pub const SLOTS: (usize, usize) = (7, 24);
 
@@ -55,10 +57,13 @@ impl Slot {
 /// Returns the hours of the week, from Monday 0:00 in the log's time.
 pub fn slots(analysis: &LogAnalysis) -> Vec<Vec<Slot>> {
     let mut slots = vec![vec![Slot::default(); SLOTS.1]; SLOTS.0];
+    for hour in stretches(&analysis.hours).iter().flatten() {
+        let (day, of_day) = slot_of(hour.local_s);
+        slots[day][of_day].hours += 1;
+    }
     for hour in &analysis.hours {
         let (day, of_day) = slot_of(hour.start_s + i64::from(hour.offset_s));
         let slot = &mut slots[day][of_day];
-        slot.hours += 1;
         slot.requests += hour.requests;
         slot.errors += hour.errors;
         for (value, count) in &hour.times.0 {
@@ -118,14 +123,15 @@ pub struct Single {
     pub requests: u64,
 }
 
-/// Tests all hours except the first and the last, which can be incomplete.
+/// Tests all hours except the first and the last of each stretch, which can be incomplete.
 ///
 /// With fewer than [`WEEKS`] weeks, only hours that stand out in each week are found.
 pub fn spikes(analysis: &LogAnalysis) -> Spikes {
-    let hours = without_gaps(&analysis.hours);
-    let ends = analysis.hours.len().min(2);
+    let stretches = stretches(&analysis.hours);
+    let covered: usize = stretches.iter().map(Vec::len).sum();
+    let hours: Vec<&TestedHour> = stretches.iter().flat_map(|all| inner(all)).collect();
     let mut spikes = Spikes {
-        weeks: (hours.len() + ends) / (7 * 24),
+        weeks: covered / HOURS_PER_WEEK as usize,
         ..Spikes::default()
     };
     if spikes.weeks < MIN_WEEKS {
@@ -164,39 +170,57 @@ struct TestedHour {
 }
 
 impl TestedHour {
+    /// Returns the next hour, without requests, if it ends before `hour` begins.
+    fn next_before(&self, hour: &LogHour) -> Option<TestedHour> {
+        let next = TestedHour {
+            start_s: self.start_s + 3600,
+            local_s: self.local_s + 3600,
+            requests: 0,
+        };
+        (next.start_s + 3600 <= hour.start_s).then_some(next)
+    }
+
     fn log(&self) -> f64 {
         (self.requests as f64 + 0.5).ln()
     }
 }
 
-/// Returns all hours except the first and the last, with missing hours filled in as empty.
-fn without_gaps(hours: &[LogHour]) -> Vec<TestedHour> {
-    let mut hours_tested: Vec<TestedHour> = Vec::new();
+/// Returns the number of hours that the log covers, including hours without requests.
+pub fn covered_hours(analysis: &LogAnalysis) -> usize {
+    stretches(&analysis.hours).iter().map(Vec::len).sum()
+}
+
+/// Returns the stretches of time that the log covers, with hours without requests filled in.
+///
+/// A gap of more than a week ends a stretch. It is a time that the logs do not cover, or a time before
+/// or after a wrong timestamp, rather than a time without requests.
+fn stretches(hours: &[LogHour]) -> Vec<Vec<TestedHour>> {
+    let mut stretches: Vec<Vec<TestedHour>> = Vec::new();
     for hour in hours {
-        // A longer gap comes from a wrong time, not from a quiet server.
-        const MAX_GAP: i64 = 366 * 24;
-        if let Some(last) = hours_tested.last() {
-            let gap = (hour.start_s - last.start_s) / 3600 - 1;
-            let (from, offset) = (last.start_s, last.local_s - last.start_s);
-            for i in 1..=gap.min(MAX_GAP) {
-                hours_tested.push(TestedHour {
-                    start_s: from + i * 3600,
-                    local_s: from + i * 3600 + offset,
-                    requests: 0,
-                });
-            }
+        let last = stretches.last().and_then(|stretch| stretch.last());
+        let gap = last.map(|last| (hour.start_s - last.start_s) / 3600 - 1);
+        if gap.is_none_or(|gap| gap > HOURS_PER_WEEK) {
+            stretches.push(Vec::new());
         }
-        hours_tested.push(TestedHour {
+        let Some(stretch) = stretches.last_mut() else {
+            continue;
+        };
+        while let Some(empty) = stretch.last().and_then(|last| last.next_before(hour)) {
+            stretch.push(empty);
+        }
+        stretch.push(TestedHour {
             start_s: hour.start_s,
             local_s: hour.start_s + i64::from(hour.offset_s),
             requests: hour.requests,
         });
     }
-    if hours_tested.len() > 2 {
-        hours_tested.pop();
-        hours_tested.remove(0);
-    }
-    hours_tested
+    stretches
+}
+
+/// Returns a stretch without its first and its last hour.
+fn inner(stretch: &[TestedHour]) -> &[TestedHour] {
+    let last = stretch.len().saturating_sub(1);
+    stretch.get(1..last).unwrap_or_default()
 }
 
 /// The logarithms of the hourly requests by weekday and hour of the day, and their scatter.
@@ -207,7 +231,7 @@ struct Week {
 }
 
 impl Week {
-    fn new(hours: &[TestedHour]) -> Week {
+    fn new(hours: &[&TestedHour]) -> Week {
         let mut values = vec![vec![Vec::new(); SLOTS.1]; SLOTS.0];
         for hour in hours {
             let (weekday, of_day) = slot_of(hour.local_s);

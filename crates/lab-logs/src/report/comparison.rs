@@ -2,7 +2,7 @@
 //! The report that compares two runs of logs: the time of each page in both runs, and the change in
 //! that time.
 
-use super::input::{kind_name, made, shown, time};
+use super::input::{kind_name, made, shown, stated_assumptions, time};
 use crate::analysis::between::{BetweenLogs, CommonPage, MIN_DAYS_PER_LOG, match_pages};
 use crate::finding::{ComparedLog, LogsFinding};
 use crate::wording;
@@ -70,7 +70,7 @@ pub fn document(report: &ComparisonReport) -> Document {
 
 /// Returns the assumptions about the logs, each once.
 fn assumed(analyses: &[&LogAnalysis; 2]) -> Vec<Finding> {
-    let [first, second] = analyses.map(|analysis| &analysis.assumptions);
+    let [first, second] = analyses.map(stated_assumptions);
     let finding = |log: ComparedLog, assumption: &LogAssumption| {
         shown(&LogsFinding::Assumed {
             assumption: assumption.clone(),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The document of an analysis of logs.
 
-use super::input::{Analyses, Capacity, FIGURES, LogsReport, figure, kind_name, made, shown};
+use super::input::{
+    Analyses, Capacity, FIGURES, LogsReport, figure, kind_name, made, shown, stated_assumptions,
+};
 use super::{changed, pages, when, within};
 use crate::analysis::capacity::headroom;
 use crate::analysis::changes::changes;
@@ -13,7 +15,7 @@ use crate::format::is_log_format;
 use crate::wording;
 use lab_document::say;
 use lab_document::{Answer, Document, Item, Row, Section};
-use lab_model::{Counts, LineCounts, LogAnalysis, LogPage, PageKind, Run, Unit};
+use lab_model::{Counts, LineCounts, LogAnalysis, LogAssumption, LogPage, PageKind, Run, Unit};
 use lab_stats::results::results;
 use std::time::Duration;
 
@@ -115,11 +117,11 @@ fn answer(log: &Analyses) -> Answer {
 
 /// Returns the assumptions about the logs.
 fn assumed(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
-    let finding = |assumption| LogsFinding::Assumed {
-        assumption,
+    let finding = |assumption: &LogAssumption| LogsFinding::Assumed {
+        assumption: assumption.clone(),
         log: None,
     };
-    analysis.assumptions.iter().cloned().map(finding)
+    stated_assumptions(analysis).into_iter().map(finding)
 }
 
 fn advice(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
@@ -199,7 +201,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
     };
     let mut pages = analysis.pages.iter();
     let has_long = pages.any(|page| page.max_ns > Counts::MAX_NS);
-    let is_sum_capped = gate::together(analysis).total_ns == u64::MAX;
+    let is_sum_capped = gate::together(analysis).is_total_capped();
     let found = [
         malformed(analysis),
         (lines.too_long > 0).then_some(too_long),
@@ -258,15 +260,14 @@ fn headroom_section(log: &Analyses) -> Section {
     let headroom = &capacity.headroom;
     section.push(shown(&capacity.finding()));
     let rate = Unit::PerSecond("requests".into());
-    section.push(Item::Facts(vec![
-        (
-            "busiest minute".into(),
-            say::reading(headroom.peaks[0], &rate),
-        ),
-        (
-            "busiest second".into(),
-            say::reading(headroom.peaks[1], &rate),
-        ),
+    let mut facts = vec![(
+        "busiest minute".into(),
+        say::reading(headroom.busiest_minute, &rate),
+    )];
+    if let Some(second) = headroom.busiest_second {
+        facts.push(("busiest second".into(), say::reading(second, &rate)));
+    }
+    facts.extend([
         (
             "capacity".into(),
             say::figure(&headroom.capacity, &rate, headroom.capacity.level),
@@ -276,7 +277,8 @@ fn headroom_section(log: &Analyses) -> Section {
             say::time(headroom.p99_ns as u64),
         ),
         ("load run".into(), capacity.file.clone()),
-    ]));
+    ]);
+    section.push(Item::Facts(facts));
     let assumptions = wording::headroom_assumptions(headroom.is_known);
     section.push(Item::List(assumptions.map(String::from).into()));
     section

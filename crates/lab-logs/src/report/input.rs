@@ -9,7 +9,9 @@ use crate::finding::LogsFinding;
 use crate::wording;
 use lab_document::say;
 use lab_document::{Cell, Finding, Precision, Quantity, Tone};
-use lab_model::{Direction, Interval, LogAnalysis, LogPage, Metric, PageKind, Run, Unit};
+use lab_model::{
+    Direction, Interval, LogAnalysis, LogAssumption, LogPage, Metric, PageKind, Run, Unit,
+};
 
 /// The input of a report on logs.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +52,23 @@ pub(super) fn made(run: &Run) -> String {
     let cpu = run.host.fact("cpu");
     let on_cpu = cpu.map_or(String::new(), |cpu| format!(" on {cpu}"));
     format!("{} UTC{on_cpu}", say::minute(run.started_unix_s))
+}
+
+/// Returns the assumptions that a report states.
+///
+/// Missing durations are not stated if another assumption names them as unparsed.
+pub(super) fn stated_assumptions(analysis: &LogAnalysis) -> Vec<&LogAssumption> {
+    let unparsed = analysis.assumptions.iter().map(|a| match a {
+        LogAssumption::UnparsedDurations { requests, .. } => *requests,
+        _ => 0,
+    });
+    let unparsed = unparsed.fold(0, u64::saturating_add);
+    let is_stated = |a: &&LogAssumption| match a {
+        LogAssumption::MissingDurations { requests: n, .. }
+        | LogAssumption::UntimedStatements { statements: n, .. } => *n > unparsed,
+        _ => true,
+    };
+    analysis.assumptions.iter().filter(is_stated).collect()
 }
 
 /// Converts a finding for display.

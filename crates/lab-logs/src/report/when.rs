@@ -2,7 +2,7 @@
 //! The report's section on time: the hours of the week, and the hours that stand out.
 
 use super::input::Analyses;
-use crate::analysis::week::{MIN_WEEKS, Slot, WEEKS, slots};
+use crate::analysis::week::{MIN_WEEKS, Slot, WEEKS, covered_hours, slots};
 use crate::finding::{BusiestHour, LogsFinding};
 use crate::wording::{self, WEEKDAYS};
 use lab_document::say;
@@ -15,7 +15,7 @@ use lab_model::Unit;
 /// The maximum number of hours in a table.
 const ROWS: usize = 20;
 /// The minimum number of hours in a log for comparing its busiest hour with the average.
-const HOURS_FOR_AVERAGE: i64 = 6;
+const HOURS_FOR_AVERAGE: usize = 6;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// Returns the finding on the largest spike.
 pub fn finding(report: &Analyses) -> Option<LogsFinding> {
@@ -48,8 +48,7 @@ pub fn busiest(report: &Analyses) -> Option<LogsFinding> {
         .find(|hour| (0..3600).contains(&(start_s - hour.start_s)));
     let all: u64 = hours.iter().map(|hour| hour.requests).sum();
     // Hours without requests are not in the list, but belong to the average.
-    let span = hours.first().zip(hours.last());
-    let count = span.map_or(0, |(first, last)| (last.start_s - first.start_s) / 3600 + 1);
+    let count = covered_hours(report.analysis);
     let busiest = hours.iter().max_by_key(|hour| hour.requests);
     let busiest = busiest.filter(|_| count >= HOURS_FOR_AVERAGE);
     Some(LogsFinding::Busiest {

@@ -2,8 +2,9 @@
 //! Checks that timestamps are read in the forms that servers write, or that the report says that
 //! they cannot be read.
 
-use crate::support::{MONDAY, ReadLog};
-use lab_logs::{Hints, Zone};
+use crate::support::{MONDAY, ReadLog, clf, line};
+use lab_logs::analysis::week::slots;
+use lab_logs::{Hints, Rules, ServerLog, Tally, TallyPart, Zone, read};
 use lab_model::{FieldRole, LogAdvice, LogAssumption};
 
 fn hints(zone: Option<&str>, format: Option<&str>) -> Hints {
@@ -243,4 +244,70 @@ fn an_hour_that_did_not_exist_is_not_an_hour_that_came_twice() {
         both,
         [LogAssumption::RepeatedHour, LogAssumption::SkippedHour]
     );
+}
+
+/// Returns a line per minute of three hours, and ten more in the minute 30.
+fn three_hours() -> String {
+    let mut minutes: Vec<i64> = (0..180).chain([30; 10]).collect();
+    minutes.sort_unstable();
+    let minutes = minutes.iter();
+    minutes
+        .map(|minute| line(MONDAY + minute * 60, "GET /a HTTP/1.1", 200, 1_000, "-"))
+        .collect()
+}
+
+#[test]
+fn minutes_that_a_log_contains_twice_are_counted_together() {
+    let busiest = MONDAY + 30 * 60;
+    let one = ReadLog::new(&three_hours(), &Hints::default()).analysis;
+    assert_eq!(one.peak_minute, Some((busiest, 11)));
+    assert_eq!(one.peak, Some((busiest, 11)));
+    let both = ReadLog::new(&three_hours().repeat(2), &Hints::default()).analysis;
+    assert_eq!(both.peak_minute, Some((busiest, 22)));
+    assert_eq!(both.peak, Some((busiest, 22)));
+}
+
+#[test]
+fn a_late_line_does_not_split_the_busiest_second() {
+    let at = |seconds: i64| line(MONDAY + seconds, "GET /a HTTP/1.1", 200, 1_000, "-");
+    let log = [at(0), at(640).repeat(5), at(0), at(640).repeat(5)].concat();
+    let analysis = ReadLog::new(&log, &Hints::default()).analysis;
+    assert_eq!(analysis.peak, Some((MONDAY + 640, 10)));
+    // The first second was no longer counted when the log went back to it.
+    let log = [at(0), at(4_096), at(0)].concat();
+    let analysis = ReadLog::new(&log, &Hints::default()).analysis;
+    assert_eq!(
+        (analysis.peak, analysis.peak_minute),
+        (None, Some((MONDAY, 2)))
+    );
+}
+
+#[test]
+fn hours_are_those_of_the_logs_clock() {
+    // Monday 10:00 by the log's clock, and one minute earlier.
+    for zone in ["+0530", "+0545", "-0330", "+0200"] {
+        let line = |time: i64| {
+            let request = "GET /a HTTP/1.1";
+            format!("::1 - - [{} {zone}] \"{request}\" 200 5\n", clf(time))
+        };
+        let log = [line(MONDAY + 10 * 3_600 - 60), line(MONDAY + 10 * 3_600)].concat();
+        let whole = ReadLog::new(&log, &Hints::default()).analysis;
+        let slots = slots(&whole);
+        let requests = [9, 10].map(|hour| slots[0][hour].requests);
+        assert_eq!(requests, [1, 1], "{zone}");
+        // The counts of an agent have the same hours.
+        let mut tally = Tally::in_parts(Rules::default());
+        let mut server = ServerLog::new("log", &Hints::default());
+        read::read(log.as_bytes(), &mut server, &mut tally, &mut |_| true).expect("a log");
+        server.close(&mut tally);
+        let part = tally.into_part().pack().expect("bytes");
+        let mut all = Tally::in_parts(Rules::default());
+        all.merge(TallyPart::unpack(&part).expect("a part"));
+        let merged = all.analysis(Vec::new(), lab_model::LineCounts::default());
+        assert_eq!(
+            (merged.hours, merged.peak_minute),
+            (whole.hours, whole.peak_minute),
+            "{zone}"
+        );
+    }
 }

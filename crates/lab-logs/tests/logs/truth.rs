@@ -6,8 +6,8 @@ use crate::support::{MONDAY, Random, page, weeks};
 use lab_logs::analysis::between::match_pages;
 use lab_logs::analysis::changes::changes;
 use lab_logs::analysis::pareto::ranking;
-use lab_logs::analysis::week::spikes;
-use lab_model::{LogAnalysis, LogPage, PageKind};
+use lab_logs::analysis::week::{slots, spikes};
+use lab_model::{LogAnalysis, LogCell, LogHour, LogPage, PageKind};
 
 /// The number of logs in a test.
 const LOGS: usize = 300;
@@ -100,6 +100,56 @@ fn too_few_weeks_show_no_spikes() {
     assert_eq!(spikes(&LogAnalysis::default()).tested, 0);
 }
 
+/// Returns a log with 1,000 requests in each hour of some stretches, given by their first hour and
+/// their number of hours.
+fn stretches(stretches: &[(i64, i64)]) -> LogAnalysis {
+    let hours = stretches.iter().flat_map(|(first, n)| *first..first + n);
+    let hour = |hour: i64| LogHour {
+        start_s: MONDAY + hour * 3_600,
+        requests: 1_000,
+        ..LogHour::default()
+    };
+    LogAnalysis {
+        hours: hours.map(hour).collect(),
+        ..LogAnalysis::default()
+    }
+}
+
+#[test]
+fn times_that_no_log_covers_are_not_quiet_hours() {
+    let months_apart = stretches(&[(0, 168), (150 * 24, 168)]);
+    let wrong_date = stretches(&[(-25 * 365 * 24, 1), (0, 168)]);
+    for (log, weeks) in [(months_apart, 2), (wrong_date, 1)] {
+        let found = spikes(&log);
+        assert_eq!((found.weeks, found.tested), (weeks, 0));
+        assert!(found.single.is_empty() && found.weekly.is_empty());
+    }
+    // A server that is used on five days of the week.
+    let days = (0..6 * 7)
+        .filter(|day| day % 7 < 5)
+        .map(|day| (day * 24, 24));
+    let found = spikes(&stretches(&days.collect::<Vec<_>>()));
+    assert_eq!((found.weeks, found.tested), (5, 6 * 168 - 48 - 2));
+}
+
+#[test]
+fn hours_without_requests_count_in_the_average() {
+    let mut hours = stretches(&[(0, 1)]).hours;
+    hours.extend(stretches(&[(6 * 24 + 3, 1), (100, 1)]).hours);
+    for week in 0..8 {
+        hours.extend(stretches(&[(week * 168 + 50, 1)]).hours);
+    }
+    hours.extend(stretches(&[(8 * 168 - 1, 1)]).hours);
+    hours.sort_by_key(|hour| hour.start_s);
+    let log = LogAnalysis {
+        hours,
+        ..LogAnalysis::default()
+    };
+    let slots = slots(&log);
+    assert_eq!((slots[6][3].hours, slots[6][3].requests), (8, 1_000));
+    assert_eq!((slots[2][2].hours, slots[2][2].requests), (8, 8_000));
+}
+
 fn daily(pages: Vec<LogPage>) -> LogAnalysis {
     LogAnalysis {
         pages,
@@ -152,6 +202,56 @@ fn the_release_that_made_a_page_slower_is_found() {
     });
     let found = found.count();
     assert!(found >= 54, "{found} of 60");
+}
+
+/// Returns a log of 90 days whose page takes twice as long from local midnight of day 45 on, with a
+/// release at that time. `offset_s` is the offset of the log's clock.
+fn slower_at_midnight(offset_s: i32) -> LogAnalysis {
+    const DAY: i64 = 86_400;
+    let change_s = MONDAY + 45 * DAY - i64::from(offset_s);
+    let cell = |start_s: i64| {
+        let new_s = (start_s + DAY - change_s).clamp(0, DAY);
+        let mut random = Random(start_s as u64);
+        let ln_ns = 17.0 + 2_f64.ln() * new_s as f64 / DAY as f64 + 0.04 * random.normal();
+        LogCell {
+            start_s,
+            requests: 1_000,
+            timed: 1_000,
+            sum_ln: 1_000.0 * ln_ns,
+            ..LogCell::default()
+        }
+    };
+    let page = LogPage {
+        name: "/a".into(),
+        requests: 90_000,
+        timed: 90_000,
+        cells: (0..90).map(|day| cell(MONDAY + day * DAY)).collect(),
+        ..LogPage::default()
+    };
+    let hour = LogHour {
+        start_s: MONDAY,
+        offset_s,
+        ..LogHour::default()
+    };
+    LogAnalysis {
+        hours: vec![hour],
+        releases: vec![(change_s, "v2".into())],
+        ..daily(vec![page])
+    }
+}
+
+#[test]
+fn a_change_in_a_long_log_is_dated_by_the_logs_clock() {
+    for hours in [-8, -5, 0, 2, 5, 14] {
+        let analysis = slower_at_midnight(hours * 3_600);
+        let found = changes(&analysis);
+        let point = found.points.first().expect("a change");
+        let (release_s, name) = &analysis.releases[0];
+        assert_eq!(point.at_s, *release_s, "{hours}");
+        assert_eq!(point.release.as_ref(), Some(name), "{hours}");
+        let ratio = found.releases[0].pages[0].ratio.estimate;
+        assert!((1.9..2.1).contains(&ratio), "{hours}: {ratio}");
+    }
 }
 
 #[test]

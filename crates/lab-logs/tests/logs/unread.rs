@@ -162,6 +162,47 @@ fn durations_that_many_requests_lack_are_an_assumption() {
 }
 
 #[test]
+fn unparsed_durations_leave_the_fraction_of_the_time_open() {
+    let json = |path: &str, duration: &str| {
+        lines(&format!(
+            r#"{{"time":"2026-05-01T10:00:#Z","path":"{path}","status":200,"duration_ms":{duration}}}"#
+        ))
+    };
+    let analysis = read(&(json("/a", "5") + &json("/slow", r#""1,234""#)), None);
+    for gate in ["share(/slow)>10%", "share(/a)>10%"] {
+        assert_eq!(decision(&analysis, gate), Decision::Inconclusive, "{gate}");
+    }
+    let screen = first_screen(&analysis);
+    let stated = screen.matches("40 requests").count() + screen.matches("40 of 80").count();
+    assert_eq!(stated, 1, "{screen}");
+}
+
+#[test]
+fn times_that_many_requests_lack_leave_the_rate_open() {
+    let json = |time: &str| {
+        lines(&format!(
+            r#"{{"time":"{time}","path":"/a","status":200,"duration_ms":5}}"#
+        ))
+    };
+    let with_times = json("2026-05-01T10:00:#Z");
+    let analysis = read(
+        &(with_times.clone() + &json("May 1, 2026 10:00:# AM")),
+        None,
+    );
+    assert_eq!(decision(&analysis, "rate>8"), Decision::Inconclusive);
+    assert_eq!(decision(&analysis, "requests>80"), Decision::Passed);
+    let screen = first_screen(&analysis);
+    assert!(
+        screen.contains("40 of 80 requests (50 %) have no time"),
+        "{screen}"
+    );
+    assert_eq!(
+        decision(&read(&with_times, None), "rate>8"),
+        Decision::Passed
+    );
+}
+
+#[test]
 fn whole_seconds_are_reported_only_if_all_durations_are() {
     let has = |text: &str, format: Option<&str>| {
         let analysis = read(text, format);

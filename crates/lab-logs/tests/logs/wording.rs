@@ -103,6 +103,10 @@ fn assumptions() -> Vec<LogAssumption> {
         },
         LogAssumption::StatementsCountedTwice { statements: 6 },
         LogAssumption::LowerBounds,
+        LogAssumption::MissingTimes {
+            requests: 300,
+            of: 1_000,
+        },
         LogAssumption::NoZone,
         LogAssumption::RepeatedHour,
         LogAssumption::SkippedHour,
@@ -483,6 +487,24 @@ fn gate_problems() -> Vec<String> {
     let problems = problems.map(|problem| wording::gate_problem(GateMetric::Mean, &problem));
     let unknown = wording::unknown_changes(&[
         UnknownChange::Assumed(ComparedLog::First, LogAssumption::LowerBounds),
+        UnknownChange::PageAssumed {
+            page: "/a".into(),
+            log: ComparedLog::Second,
+            assumption: LogAssumption::MissingDurations {
+                requests: 40,
+                of: 100,
+            },
+        },
+        UnknownChange::Malformed {
+            log: ComparedLog::Second,
+            lines: 30,
+            of: 40,
+        },
+        UnknownChange::Unread(ComparedLog::First, "a.log: Permission denied".into()),
+        UnknownChange::Translated {
+            log: ComparedLog::First,
+            messages: 2,
+        },
         UnknownChange::NotInBoth("/x".into()),
         UnknownChange::NoDays,
         UnknownChange::TooFewDays("/a".into()),
@@ -511,6 +533,7 @@ fn gate_problems() -> Vec<String> {
     let problems = [
         CapacityProblem::NotALoad,
         CapacityProblem::NoPeak,
+        CapacityProblem::MissingTimes,
         CapacityProblem::NoResponseTimes,
         CapacityProblem::AlwaysExceeded,
     ];
