@@ -8,6 +8,7 @@ use crate::exports;
 use clap::{CommandFactory, FromArgMatches};
 use lab_config::{ConfigFile, FILE, OptionList};
 use lab_document::clean;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Reads `benchlab.toml` in the current directory or the nearest parent directory that has one, or
@@ -59,7 +60,7 @@ pub fn resolve(cli: Cli) -> Result<Cli, Exit> {
     let Some((verbs, options)) = entry else {
         return Ok(cli);
     };
-    let written: Vec<String> = std::env::args().collect();
+    let written: Vec<OsString> = std::env::args_os().collect();
     let mut cli = with_options(&written, &name, &verbs, &options).map_err(|reason| {
         Exit::invalid(format!(
             "{}: {}: {reason}",
@@ -76,7 +77,7 @@ pub fn resolve(cli: Cli) -> Result<Cli, Exit> {
 /// # Errors
 /// Returns a message if an option is invalid.
 pub fn parse(verbs: &[&str], options: &OptionList) -> Result<Cli, String> {
-    parse_words(verbs, &options.0)
+    parse_words(verbs, options.0.iter().map(OsString::from))
 }
 
 /// Changes the current directory to `folder`. Makes output paths absolute first, so that they still
@@ -148,20 +149,20 @@ fn unknown_audit(name: &str, file: Option<&ConfigFile>) -> Exit {
 
 /// Replaces one argument, the name of an entry, with the entry's options.
 fn with_options(
-    written: &[String],
+    written: &[OsString],
     name: &str,
     verbs: &[&str],
     options: &OptionList,
 ) -> Result<Cli, String> {
     let begin = written
         .iter()
-        .position(|word| word == verbs[0])
+        .position(|word| *word == *verbs[0])
         .unwrap_or(0)
         + 1;
     let is_own_word = options.0.iter().any(|word| word == name);
     let mut error = None;
-    for at in (begin..written.len()).filter(|&at| written[at] == name) {
-        let mut words = options.0.clone();
+    for at in (begin..written.len()).filter(|&at| *written[at] == *name) {
+        let mut words: Vec<OsString> = options.0.iter().map(OsString::from).collect();
         words.extend(
             written[begin..]
                 .iter()
@@ -169,9 +170,9 @@ fn with_options(
                 .filter(|(i, _)| begin + i != at)
                 .map(|(_, word)| word.clone()),
         );
-        let mut all: Vec<String> = written[1..begin - 1].to_vec();
-        all.extend(verbs.iter().map(|verb| (*verb).to_owned()));
-        match parse_words(&[], &[all, words].concat()) {
+        let mut all: Vec<OsString> = written[1..begin - 1].to_vec();
+        all.extend(verbs.iter().map(OsString::from));
+        match parse_words(&[], all.into_iter().chain(words)) {
             // The same word may also be the value of an option, which must not be replaced.
             Ok(cli) if entry_name(&cli).as_deref() == Some(name) && !is_own_word => {}
             Ok(cli) => return Ok(cli),
@@ -183,7 +184,7 @@ fn with_options(
     }))
 }
 
-fn parse_words(verbs: &[&str], words: &[String]) -> Result<Cli, String> {
+fn parse_words(verbs: &[&str], words: impl Iterator<Item = OsString>) -> Result<Cli, String> {
     let mut command = Cli::command();
     for verb in ["compare", "load", "logs"] {
         command = command.mut_subcommand(verb, |verb| verb.args_override_self(true));
@@ -191,12 +192,10 @@ fn parse_words(verbs: &[&str], words: &[String]) -> Result<Cli, String> {
     command = command.mut_subcommand("audit", |audit| {
         audit.mut_subcommands(|kind| kind.args_override_self(true))
     });
-    let all = ["benchlab"]
-        .iter()
-        .chain(verbs)
-        .map(|word| (*word).to_owned());
-    let all = all.chain(words.iter().cloned());
-    let matches = command.try_get_matches_from(all).map_err(first_paragraph)?;
+    let all = ["benchlab"].iter().chain(verbs).map(OsString::from);
+    let matches = command
+        .try_get_matches_from(all.chain(words))
+        .map_err(first_paragraph)?;
     Cli::from_arg_matches(&matches).map_err(first_paragraph)
 }
 

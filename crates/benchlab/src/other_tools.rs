@@ -160,9 +160,9 @@ pub fn instead(error: &clap::Error) -> Option<String> {
         ContextValue::String(given) if unknown => given,
         _ => return None,
     };
-    let verb = std::env::args()
-        .skip(1)
-        .find(|word| !word.starts_with('-'))?;
+    let words = std::env::args_os().skip(1);
+    let mut words = words.map(|word| word.to_string_lossy().into_owned());
+    let verb = words.find(|word| !word.starts_with('-'))?;
     let option = given.split(['=', ' ']).next()?;
     let mut habits = HABITS.iter();
     let habit = habits.find(|h| h.verb == verb && h.options.contains(&option))?;

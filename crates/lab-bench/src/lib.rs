@@ -23,7 +23,7 @@ pub use batches::BatchWorkload;
 pub use build::commits::{CommitRange, commit_range, commit_stat, parent_count};
 pub use build::fingerprint::fingerprint;
 pub use build::install::install;
-pub use build::merge_base::{BaseError, merge_base};
+pub use build::merge_base::{BaseError, Head, merge_base};
 pub use build::worktree::{
     Commit, Revision, WorktreeError, Worktrees, commit_of, resolve_revisions,
 };

@@ -28,8 +28,10 @@ pub struct Base {
 ///
 /// Sources: GitHub Actions (also Gitea, Forgejo), GitLab CI/CD, Bitbucket Pipelines, Azure
 /// Pipelines, Jenkins (Branch API), Buildkite, Drone, Woodpecker, AppVeyor: *predefined variables*.
-const VARIABLES: [(&str, bool); 10] = [
+const VARIABLES: [(&str, bool); 11] = [
     ("GITHUB_BASE_REF", false),
+    // GitLab sets this in merged results pipelines, in which HEAD contains the target branch.
+    ("CI_MERGE_REQUEST_TARGET_BRANCH_SHA", true),
     ("CI_MERGE_REQUEST_DIFF_BASE_SHA", true),
     ("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", false),
     ("BITBUCKET_PR_DESTINATION_BRANCH", false),
@@ -95,6 +97,12 @@ mod tests {
             ("CI_MERGE_REQUEST_DIFF_BASE_SHA", "0123abc"),
         ];
         assert_eq!(base(&gitlab), Some(vec!["0123abc".to_owned()]));
+        let mut merged = vec![("CI_MERGE_REQUEST_TARGET_BRANCH_SHA", "4567def")];
+        merged.extend(gitlab);
+        assert_eq!(base(&merged), Some(vec!["4567def".to_owned()]));
+        // The variable is empty in other merge request pipelines.
+        merged[0].1 = "";
+        assert_eq!(base(&merged), Some(vec!["0123abc".to_owned()]));
         // GitHub sets the variable in all builds, but its value is empty without a pull request.
         assert_eq!(base(&[("GITHUB_BASE_REF", "")]), None);
     }

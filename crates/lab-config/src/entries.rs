@@ -414,8 +414,14 @@ impl Compare {
         options
     }
 
+    /// Returns true if `benchlab ci` measures HEAD rather than the working tree. Multiple builds need
+    /// multiple directories, which only commits have.
+    pub fn measures_commit(&self) -> bool {
+        self.builds.is_some()
+    }
+
     /// Returns the options for `benchlab ci`. A single command is compared between the base and the
-    /// working tree, and multiple commands are compared with each other. A second copy of the
+    /// working tree or HEAD, and multiple commands are compared with each other. A second copy of the
     /// baseline is measured, and there is a gate.
     pub fn ci_options(&self, name: &str, base: Option<&str>) -> OptionList {
         let mut options = self.common();
@@ -424,8 +430,7 @@ impl Compare {
         options.flag("gate", !self.is_gated());
         match base {
             Some(base) => {
-                // Multiple builds need multiple directories, which only commits have.
-                let head = if self.builds.is_some() { "HEAD" } else { "." };
+                let head = if self.measures_commit() { "HEAD" } else { "." };
                 options.values("rev", [base, head]);
                 options.values("name", ["base", "head"]);
             }

@@ -135,7 +135,8 @@ pub fn ran_ns(pid: Pid, task: Pid) -> u64 {
 
 /// Returns the name of a process or kernel thread, or an empty string if it has exited.
 pub fn name(pid: Pid) -> String {
-    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    name.strip_suffix('\n').unwrap_or(&name).to_owned()
 }
 
 /// Returns the processes that a thread has started, unless they have been reaped.
@@ -185,6 +186,8 @@ pub struct ProcessStat {
     pub start_ticks: u64,
     /// CPU time of reaped children, including the children that they reaped, in ns.
     pub waited_for_ns: u64,
+    /// Minor page faults of reaped children, including the children that they reaped.
+    pub child_faults: u64,
 }
 
 /// Reads the stat file of a process. A zombie still has a stat file. Returns `None` if the process
@@ -194,6 +197,7 @@ pub fn process_stat(pid: Pid) -> Option<ProcessStat> {
     Some(ProcessStat {
         start_ticks: fields(&stat).get(19)?.parse().ok()?,
         waited_for_ns: sum(&stat, 13..=14) * tick_ns(),
+        child_faults: sum(&stat, 8..=8),
     })
 }
 

@@ -113,9 +113,11 @@ impl Root {
     /// Runs a program and returns its output. For a copy of a machine, returns the contents of
     /// `file` in the copy's directory instead.
     ///
+    /// The exit status is ignored: smartctl and df exit with a nonzero status although most of their
+    /// output is valid.
+    ///
     /// # Errors
-    /// Returns an error if the program or file does not exist, if the program failed, or if it took
-    /// too long.
+    /// Returns an error if the program or file does not exist, or if the program took too long.
     pub fn output(&self, file: &str, words: &[&str]) -> Result<String, String> {
         if self.is_live {
             output_of(words)

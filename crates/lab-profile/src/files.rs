@@ -64,7 +64,8 @@ impl ProfileFiles {
         let profile = |i: usize| {
             Ok(Profile {
                 heaps: Vec::new(),
-                stopped: Vec::new(),
+                partial: Vec::new(),
+                statuses: Vec::new(),
                 massif: self.massif.get(i).map(massif).transpose()?,
                 cachegrind: self.cachegrind.get(i).map(cachegrind).transpose()?,
                 callgrind: self.callgrind.get(i).map(parts).transpose()?,

@@ -72,10 +72,12 @@ pub enum Inconclusive {
     NothingBefore,
     /// No file of the earlier program contains the metric.
     NoFileBefore,
-    /// The run of the later program was stopped, so its total is unknown.
-    Stopped,
-    /// The run of the earlier program was stopped, so its total is unknown.
-    StoppedBefore,
+    /// The profile covers only a part of the later program, so its total is unknown.
+    Partial,
+    /// The profile covers only a part of the earlier program, so its total is unknown.
+    PartialBefore,
+    /// The programs had different exit statuses, so their work was not the same.
+    StatusesDiffer,
 }
 
 impl GateCondition {
@@ -104,12 +106,20 @@ impl GateCondition {
         }
     }
 
+    /// Returns true if the condition bounds a change, and the programs had different exit statuses
+    /// under the tool that counts the metric.
+    pub fn statuses_differ(&self, before: &Profile, after: &Profile) -> bool {
+        let statuses = [before, after].map(|profile| profile.exit_status(self.figure));
+        let differ = matches!(statuses, [Some(before), Some(after)] if before != after);
+        differ && matches!(self.bound, Bound::Change(_))
+    }
+
     /// Checks the condition for the later of two profiles, or for a single profile.
     pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> GateResult {
         let last = after.unwrap_or(before);
         let Some(value) = last.whole_figure(self.figure) else {
             return GateResult::Inconclusive(match last.figure(self.figure) {
-                Some(_) => Inconclusive::Stopped,
+                Some(_) => Inconclusive::Partial,
                 None => Inconclusive::NoFile,
             });
         };
@@ -121,10 +131,13 @@ impl GateCondition {
             (Bound::Change(bound), Some(_)) => {
                 let Some(old) = before.whole_figure(self.figure) else {
                     return GateResult::Inconclusive(match before.figure(self.figure) {
-                        Some(_) => Inconclusive::StoppedBefore,
+                        Some(_) => Inconclusive::PartialBefore,
                         None => Inconclusive::NoFileBefore,
                     });
                 };
+                if self.statuses_differ(before, last) {
+                    return GateResult::Inconclusive(Inconclusive::StatusesDiffer);
+                }
                 let change = relative_change(old, value);
                 let found = Found::Change {
                     before: old,

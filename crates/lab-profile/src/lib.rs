@@ -16,7 +16,7 @@ mod stored;
 mod valgrind;
 pub mod wording;
 
-pub use counts::read_counts;
+pub use counts::{read_counts, read_instructions};
 pub use explain::{Access, Cache, Explanation, d1, explain};
 pub use files::{FilesError, ProfileFiles};
 pub use gate::{Found, GateCondition, GateResult, Inconclusive};
@@ -26,4 +26,4 @@ pub use profile::Profile;
 pub use runs::{ProgramRuns, RunRecord, RunWarning};
 pub use source::{HOTTEST, Sources};
 pub use stored::{Caveat, ProfiledPrograms, to_stored_profile};
-pub use valgrind::{Ending, Profiled, Step, Tool, ValgrindRun, runs_of, valgrind};
+pub use valgrind::{Children, Ending, Gap, Profiled, Step, Tool, ValgrindRun, runs_of, valgrind};

@@ -17,9 +17,11 @@ pub struct Profile {
     pub callgrind: Option<CostProfile>,
     /// DHAT's results: heap blocks, and the locations that allocated them.
     pub dhat: Option<Dhat>,
-    /// The tools whose run exceeded the time limit. Their results cover only the part of the program
-    /// before it was stopped.
-    pub stopped: Vec<Tool>,
+    /// The tools whose results cover only a part of the program: it exceeded the time limit, a signal
+    /// terminated it, or its child processes did a part of the work.
+    pub partial: Vec<Tool>,
+    /// The exit status of the program under each tool.
+    pub statuses: Vec<(Tool, i32)>,
 }
 
 impl Profile {
@@ -45,7 +47,7 @@ impl Profile {
     }
 
     /// Returns a value by name: `peak`, `total`, `allocations`, an event such as `D1mw`, or a sum of events such as
-    /// `D1`. If the run was stopped, the value covers only a part of the program.
+    /// `D1`. The value may cover only a part of the program.
     pub fn figure(&self, name: &str) -> Option<u64> {
         match name {
             "peak" => self.peak(),
@@ -55,15 +57,27 @@ impl Profile {
         }
     }
 
-    /// Returns [`Profile::figure`] if it covers the whole program, and `None` if the run under the
-    /// tool that counts it was stopped.
+    /// Returns [`Profile::figure`] if it covers the whole program, otherwise `None`.
     pub fn whole_figure(&self, name: &str) -> Option<u64> {
-        let tool = match name {
+        let tool = self.tool_of(name);
+        self.figure(name).filter(|_| !self.partial.contains(&tool))
+    }
+
+    /// Returns the exit status of the program under the tool that counts a value. Returns `None` for
+    /// values from files, and for a program that did not exit.
+    pub fn exit_status(&self, name: &str) -> Option<i32> {
+        let tool = self.tool_of(name);
+        let mut statuses = self.statuses.iter();
+        statuses.find_map(|(of, status)| (*of == tool).then_some(*status))
+    }
+
+    /// Returns the tool that counts a value.
+    fn tool_of(&self, name: &str) -> Tool {
+        match name {
             "peak" if self.massif.is_some() => Tool::Massif(TimeUnit::Instructions),
             "peak" | "total" | "allocations" => Tool::Dhat,
             _ if self.cachegrind.is_some() => Tool::Cachegrind,
             _ => Tool::Callgrind,
-        };
-        self.figure(name).filter(|_| !self.stopped.contains(&tool))
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::Profile;
 use crate::files;
-use crate::valgrind::{Ending, Tool, ValgrindRun};
+use crate::valgrind::{Children, Ending, Tool, ValgrindRun};
 use lab_valgrind::{
     CallgrindReader, ProfileError, TimeUnit, read_cachegrind, read_dhat, read_massif,
 };
@@ -35,8 +35,8 @@ pub struct RunRecord {
     pub ending: Ending,
     /// The duration of the run.
     pub took: Duration,
-    /// The number of child processes, which are not included in the profile.
-    pub children: usize,
+    /// The child processes, which are not included in the profile.
+    pub children: Children,
 }
 
 /// A caveat of a profile.
@@ -70,6 +70,11 @@ pub enum RunWarning {
         command: usize,
         /// The exit status or signal of the program, or the time limit that stopped it.
         ending: Ending,
+    },
+    /// A program started child processes, which are not included in its profile.
+    Children {
+        /// The index of the command, from 0.
+        command: usize,
     },
     /// The programs had different exit statuses or signals.
     ExitStatus {
@@ -118,14 +123,17 @@ impl ProgramRuns {
                 }
                 None => Err(run.log.join(" ")),
             };
+            if !run.covers_the_program() {
+                profile.partial.push(run.tool);
+            }
+            if let Ending::Exited(status) = run.ending() {
+                profile.statuses.push((run.tool, status));
+            }
             match outcome {
-                Ok(()) if run.status.is_none() => {
-                    profile.stopped.push(run.tool);
-                    read.warnings.push(RunWarning::Stopped {
-                        tool: run.tool,
-                        name: name.clone(),
-                    });
-                }
+                Ok(()) if run.status.is_none() => read.warnings.push(RunWarning::Stopped {
+                    tool: run.tool,
+                    name: name.clone(),
+                }),
                 Ok(()) => {}
                 Err(reason) => read.warnings.push(RunWarning::NoFigures {
                     tool: run.tool,
@@ -162,6 +170,9 @@ impl ProgramRuns {
                 command,
                 ending: run.ending(),
             }));
+            let has_children = ended(Some(command)).any(|run| run.children != Children::None);
+            self.warnings
+                .extend(has_children.then_some(RunWarning::Children { command }));
         }
         let ending = |command: usize| {
             let mut runs = runs.iter().filter(move |run| run.command == command);

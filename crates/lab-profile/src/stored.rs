@@ -62,9 +62,9 @@ struct Notes {
     caveats: Vec<Caveat>,
     #[serde(default)]
     ranges: Vec<EventRanges>,
-    /// For each program, the IDs of the tools whose run was stopped.
-    #[serde(default)]
-    stopped: Vec<Vec<String>>,
+    /// For each program, the IDs of the tools whose results cover only a part of it.
+    #[serde(default, rename = "stopped")]
+    partial: Vec<Vec<String>>,
 }
 
 /// Returns the content of a run file for profiled programs, with the output files of `runs`.
@@ -81,7 +81,7 @@ pub fn to_stored_profile(
         facts: programs.facts.clone(),
         caveats: programs.caveats.clone(),
         ranges: programs.ranges.clone(),
-        stopped: programs.profiles.iter().map(stopped_ids).collect(),
+        partial: programs.profiles.iter().map(partial_ids).collect(),
     };
     let outputs = runs.iter().filter_map(|run| {
         let file = run.file.as_ref()?;
@@ -101,9 +101,9 @@ pub fn to_stored_profile(
     })
 }
 
-fn stopped_ids(profile: &Profile) -> Vec<String> {
+fn partial_ids(profile: &Profile) -> Vec<String> {
     profile
-        .stopped
+        .partial
         .iter()
         .map(|tool| tool.id().to_owned())
         .collect()
@@ -124,12 +124,12 @@ impl ProfiledPrograms {
             facts,
             caveats,
             ranges,
-            stopped,
+            partial,
         } = serde_json::from_str(&kept.notes).map_err(|e| e.to_string())?;
         let mut profiles = vec![Profile::default(); names.len()];
-        for (profile, ids) in profiles.iter_mut().zip(&stopped) {
-            let is_stopped = |tool: &Tool| ids.iter().any(|id| id == tool.id());
-            profile.stopped = Tool::ALL.into_iter().filter(is_stopped).collect();
+        for (profile, ids) in profiles.iter_mut().zip(&partial) {
+            let is_partial = |tool: &Tool| ids.iter().any(|id| id == tool.id());
+            profile.partial = Tool::ALL.into_iter().filter(is_partial).collect();
         }
         for output in &kept.outputs {
             let profile = profiles.get_mut(output.program as usize);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Runs commands under Valgrind's tools, one run per core at a time, each in its own process group.
 
-use lab_host::allowed_cores;
+use lab_host::{allowed_cores, procfs};
 use lab_valgrind::{CACHES, NO_DEBUGGER, TimeUnit};
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use sha2::{Digest, Sha256};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -21,6 +23,9 @@ const ALLOC_FNS: [&str; 4] = [
     "--alloc-fn=__rust_realloc",
 ];
 
+/// The name of Valgrind's logs. The process ID follows.
+const LOG: &str = "log";
+
 /// The number of lines in the banner at the top of Valgrind's log.
 const BANNER: usize = 6;
 
@@ -29,6 +34,9 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// The interval between checks for finished runs.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The signals of a program's own faults, and of instructions that Valgrind does not know.
+const FAULTS: [&str; 6] = ["SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV", "SIGSYS"];
 
 /// A Valgrind tool, with the settings for one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +49,8 @@ pub enum Tool {
     Cachegrind,
     /// Cachegrind's events, plus calls.
     Callgrind,
-    /// Instructions alone, counted by Cachegrind without simulated caches, which is faster.
+    /// Instructions alone, counted by Cachegrind without simulated caches, which is faster. Child
+    /// processes are counted, too.
     Instructions,
 }
 
@@ -89,7 +98,9 @@ impl Tool {
             }
             // DHAT must record full paths, which are needed to find the source files.
             Tool::Dhat => vec!["--fullpath-after="],
-            Tool::Instructions => vec!["--cache-sim=no", "--branch-sim=no"],
+            Tool::Instructions => {
+                vec!["--cache-sim=no", "--branch-sim=no", "--trace-children=yes"]
+            }
             Tool::Cachegrind | Tool::Callgrind => {
                 [&["--cache-sim=yes", "--branch-sim=yes"], &CACHES[..]].concat()
             }
@@ -114,8 +125,34 @@ pub struct ValgrindRun {
     pub output: [u8; 32],
     /// The first lines of Valgrind's log after the banner.
     pub log: Vec<String>,
-    /// The number of child processes, which are not included in the profile.
-    pub children: usize,
+    /// The child processes. Only [`Tool::Instructions`] counts their work.
+    pub children: Children,
+    /// The output files of the child processes.
+    pub others: Vec<PathBuf>,
+    /// The part of the child processes' work that [`Tool::Instructions`] did not count, if any.
+    pub gap: Option<Gap>,
+}
+
+/// The child processes of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Children {
+    /// The program started no child process.
+    #[default]
+    None,
+    /// The program forked, and the children executed no other program. Contains the number of output
+    /// files of children.
+    Forked(usize),
+    /// The program started child processes that wrote no output files.
+    Uncounted,
+}
+
+/// Work of child processes that was not counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// A child process wrote no output file.
+    NoCounts,
+    /// A fault ended a process. Contains the name of the signal.
+    Ended(String),
 }
 
 /// A command to run under the tools.
@@ -142,6 +179,16 @@ pub enum Ending {
 }
 
 impl ValgrindRun {
+    /// Returns true if the program exited, rather than being terminated by a signal or the time limit.
+    pub fn ran_to_its_end(&self) -> bool {
+        matches!(self.ending(), Ending::Exited(_))
+    }
+
+    /// Returns true if the output of a tool that ignores child processes covers the whole program.
+    pub fn covers_the_program(&self) -> bool {
+        self.ran_to_its_end() && self.children == Children::None
+    }
+
     /// Returns the way in which the program ended.
     pub fn ending(&self) -> Ending {
         match self.status.map(|status| (status.code(), status.signal())) {
@@ -211,7 +258,7 @@ pub fn valgrind(
         }
         let mut still_running = Vec::new();
         for mut run in running {
-            match run.child.try_wait()? {
+            match run.try_wait()? {
                 Some(status) => results.push(run.result(Some(status).filter(|_| !run.stopped))?),
                 None if run.began.elapsed() > limit + GRACE => {
                     run.kill();
@@ -249,6 +296,8 @@ struct ValgrindProcess {
     folder: PathBuf,
     /// True if the tool was asked to exit because the run exceeded the time limit.
     stopped: bool,
+    /// True if the program waited for child processes.
+    had_children: bool,
 }
 
 impl ValgrindProcess {
@@ -260,13 +309,17 @@ impl ValgrindProcess {
     ) -> io::Result<ValgrindProcess> {
         let folder = folder.join(format!("{}-{}", tool.id(), command + 1));
         std::fs::create_dir_all(&folder)?;
-        // If a program forks, each process writes its own file.
+        remove_earlier_files(&folder)?;
+        // Each process writes its own file.
         let out = folder.join("%p");
         let mut call = Command::new("valgrind");
         call.arg(NO_DEBUGGER)
             .arg(format!("--tool={}", tool.name()))
             .arg(format!("--{}-out-file={}", tool.name(), out.display()))
-            .arg(format!("--log-file={}", folder.join("log").display()))
+            .arg(format!(
+                "--log-file={}",
+                folder.join(log_name("%p")).display()
+            ))
             .args(tool.options())
             .args(profiled.program)
             .envs(profiled.variables.iter().map(|(name, value)| (name, value)))
@@ -291,7 +344,21 @@ impl ValgrindProcess {
             began: Instant::now(),
             folder,
             stopped: false,
+            had_children: false,
         })
+    }
+
+    /// Returns the exit status if the program has exited.
+    fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        let pid = Pid::from_raw(self.child.id() as i32);
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        if waitid(Id::Pid(pid), flags)? == WaitStatus::StillAlive {
+            return Ok(None);
+        }
+        // Every process has page faults. After `try_wait`, the process has no entry in /proc.
+        let has_reaped = procfs::process_stat(pid).is_some_and(|stat| stat.child_faults > 0);
+        self.had_children = has_reaped && !fetches_debug_info();
+        self.child.try_wait()
     }
 
     /// Asks the tool to exit, so that it writes its output file.
@@ -308,8 +375,12 @@ impl ValgrindProcess {
     }
 
     fn result(&self, status: Option<ExitStatus>) -> io::Result<ValgrindRun> {
-        let file = self.folder.join(self.child.id().to_string());
-        let log = File::open(self.folder.join("log"));
+        let files = OutputFiles::list(&self.folder)?;
+        let main = self.child.id();
+        let file = |pid: u32| self.folder.join(pid.to_string());
+        let others = files.counts.iter().filter(|pid| **pid != main);
+        let others: Vec<PathBuf> = others.map(|pid| file(*pid)).collect();
+        let log = File::open(self.folder.join(log_name(main)));
         let lines = log.map(|log| {
             BufReader::new(log)
                 .lines()
@@ -318,23 +389,98 @@ impl ValgrindProcess {
                 .take(5)
                 .collect()
         });
-        // The name of each file is a process ID.
-        let names =
-            std::fs::read_dir(&self.folder)?.filter_map(|entry| Some(entry.ok()?.file_name()));
-        let processes = names
-            .filter(|name| name.to_string_lossy().parse::<u32>().is_ok())
-            .count();
         Ok(ValgrindRun {
             tool: self.tool,
             command: self.command,
             status,
             took: self.began.elapsed(),
-            file: file.is_file().then_some(file),
+            file: files.counts.contains(&main).then(|| file(main)),
             output: sha256(&self.folder.join("stdout"))?,
             log: lines.unwrap_or_default(),
-            children: processes.saturating_sub(1),
+            children: match others.len() {
+                0 if self.had_children => Children::Uncounted,
+                0 => Children::None,
+                count => Children::Forked(count),
+            },
+            others,
+            gap: files.gap(&self.folder)?,
         })
     }
+}
+
+/// The files that Valgrind wrote into a directory.
+#[derive(Debug, Default)]
+struct OutputFiles {
+    /// The IDs of the processes that wrote counts.
+    counts: Vec<u32>,
+    /// The IDs of the processes that have a log: the first one, and those that executed a program under
+    /// Valgrind.
+    logs: Vec<u32>,
+}
+
+impl OutputFiles {
+    fn list(folder: &Path) -> io::Result<OutputFiles> {
+        let mut files = OutputFiles::default();
+        for entry in std::fs::read_dir(folder)? {
+            let name = entry?.file_name();
+            let name = name.to_string_lossy();
+            match name
+                .strip_prefix(LOG)
+                .and_then(|rest| rest.strip_prefix('.'))
+            {
+                Some(pid) => files.logs.extend(pid.parse::<u32>()),
+                None => files.counts.extend(name.parse::<u32>()),
+            }
+        }
+        files.counts.sort_unstable();
+        Ok(files)
+    }
+
+    /// Returns the part of the work that was not counted, if any.
+    fn gap(&self, folder: &Path) -> io::Result<Option<Gap>> {
+        for pid in &self.logs {
+            let log = BufReader::new(File::open(folder.join(log_name(pid)))?);
+            let mut lines = log.lines().map_while(Result::ok);
+            if let Some(signal) = lines.find_map(|line| fault(&line)) {
+                return Ok(Some(Gap::Ended(signal)));
+            }
+        }
+        let is_missing = self.logs.iter().any(|pid| !self.counts.contains(pid));
+        Ok(is_missing.then_some(Gap::NoCounts))
+    }
+}
+
+/// Returns the name of the log of a process.
+fn log_name(pid: impl Display) -> String {
+    format!("{LOG}.{pid}")
+}
+
+/// Returns the name of the signal from a line of Valgrind's log, if the line says that a fault of the
+/// program ended a process. Processes may end others with signals such as SIGTERM.
+fn fault(line: &str) -> Option<String> {
+    let (_, signal) = line.split_once(" Process terminating ")?;
+    let (_, name) = signal.split_once('(')?;
+    let name = name.split(')').next()?;
+    FAULTS.contains(&name).then(|| name.to_owned())
+}
+
+/// Removes the files of an earlier run.
+fn remove_earlier_files(folder: &Path) -> io::Result<()> {
+    let files = OutputFiles::list(folder)?;
+    for pid in files.counts {
+        std::fs::remove_file(folder.join(pid.to_string()))?;
+    }
+    for pid in files.logs {
+        std::fs::remove_file(folder.join(log_name(pid)))?;
+    }
+    Ok(())
+}
+
+/// Returns true if Valgrind itself may start child processes, which fetch debug information.
+fn fetches_debug_info() -> bool {
+    let is_set = std::env::var_os("DEBUGINFOD_URLS").is_some_and(|urls| !urls.is_empty());
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    is_set && std::env::split_paths(&path).any(|folder| folder.join("debuginfod-find").is_file())
 }
 
 /// Computes the SHA-256 digest of a file.

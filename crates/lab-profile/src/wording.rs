@@ -12,7 +12,7 @@ use crate::gate::{Found, GateCondition, Inconclusive, relative_change};
 use crate::heap::{NeverFreed, Sawtooth};
 use crate::layouts::{CountRange, Layouts};
 use crate::runs::RunWarning;
-use crate::valgrind::{Ending, Tool};
+use crate::valgrind::{Children, Ending, Gap, Tool};
 use lab_document::say;
 use lab_model::{Unit, grouped};
 use lab_valgrind::{Churn, Frame, TimeUnit, clean};
@@ -299,13 +299,15 @@ pub fn run_fact(ending: &Ending, took: Duration) -> String {
     format!("{ending}, {:.1} s", took.as_secs_f64())
 }
 
-/// Returns the name and the text of the fact that a run started child processes.
-pub fn processes_fact(run: &str, processes: usize) -> (String, String) {
-    let text = match processes {
-        1 => "1 child process, not included in the profile".into(),
-        n => format!("{n} child processes, not included in the profile"),
+/// Returns the name and the text of the fact that a run started child processes, if it did.
+pub fn processes_fact(run: &str, children: Children) -> Option<(String, String)> {
+    let text = match children {
+        Children::None => return None,
+        Children::Uncounted => "child processes, not included in the profile".into(),
+        Children::Forked(1) => "1 child process, not included in the profile".into(),
+        Children::Forked(n) => format!("{n} child processes, not included in the profile"),
     };
-    (format!("processes of {run}"), text)
+    Some((format!("processes of {run}"), text))
 }
 
 impl Display for Ending {
@@ -478,6 +480,7 @@ impl RunWarning {
             RunWarning::NoFigures { .. } => "no profile",
             RunWarning::OutputChanges | RunWarning::OutputsDiffer => "output",
             RunWarning::Signal { .. } => "signal",
+            RunWarning::Children { .. } => "child processes",
             RunWarning::ExitStatus { .. } => "exit status",
             RunWarning::NoSymbols { .. } => "no symbols",
         }
@@ -507,7 +510,14 @@ impl Display for RunWarning {
             ),
             RunWarning::Signal { command, ending } => write!(
                 f,
-                "Command {} was {ending}; its profile ends there.",
+                "Command {} was {ending}; its profile ends there, so its totals decide no condition and are not in the \
+                 history.",
+                command + 1
+            ),
+            RunWarning::Children { command } => write!(
+                f,
+                "Command {} started child processes, which are not in its profile, so its totals decide no condition and \
+                 are not in the history.",
                 command + 1
             ),
             RunWarning::ExitStatus { before, after } => write!(
@@ -594,11 +604,14 @@ impl Display for Inconclusive {
             Inconclusive::NoFile => "no file contains this metric",
             Inconclusive::NothingBefore => "no earlier profile to compare with",
             Inconclusive::NoFileBefore => "no file of the earlier program contains this metric",
-            Inconclusive::Stopped => {
-                "the program was stopped, so its total is unknown; increase --time-limit"
+            Inconclusive::Partial => {
+                "the profile covers only a part of the program, so its total is unknown"
             }
-            Inconclusive::StoppedBefore => {
-                "the earlier program was stopped, so its total is unknown; increase --time-limit"
+            Inconclusive::PartialBefore => {
+                "the profile covers only a part of the earlier program, so its total is unknown"
+            }
+            Inconclusive::StatusesDiffer => {
+                "the programs had different exit statuses, so their work was not the same"
             }
         })
     }
@@ -672,6 +685,46 @@ pub fn not_counted(ending: &Ending, log: &[String]) -> String {
         (_, []) => format!("Cachegrind wrote no counts ({ending})"),
         (_, log) => format!("Cachegrind wrote no counts: {}", log.join(" ")),
     }
+}
+
+/// Describes a command that was terminated before its end.
+pub fn counted_in_part(ending: &Ending, log: &[String]) -> String {
+    let reason = format!("{ending} under Valgrind, so the counts cover only a part of its work");
+    match log {
+        [] => reason,
+        log => format!("{reason}: {}", log.join(" ")),
+    }
+}
+
+/// Describes the part of a command's work that was not counted.
+pub fn gap(gap: &Gap) -> String {
+    match gap {
+        Gap::NoCounts => {
+            "a child process wrote no counts, so the counts cover only a part of its work".into()
+        }
+        Gap::Ended(signal) => format!(
+            "a process was ended by {signal} under Valgrind, so the counts cover only a part of its work"
+        ),
+    }
+}
+
+pub const CHILDREN_NOT_COUNTED: &str =
+    "it started child processes, whose work is not in its counts";
+pub const NO_INSTRUCTIONS: &str = "no instructions";
+
+/// Describes a command that failed under Valgrind.
+pub fn failed_under_valgrind(ending: &Ending) -> String {
+    format!("{ending} under Valgrind")
+}
+
+/// Describes a command that ended in different ways.
+pub fn statuses_vary(one: &Ending, other: &Ending) -> String {
+    format!("it ended in different ways under Valgrind: {one} and {other}")
+}
+
+/// Describes a command that ended in another way than the baseline.
+pub fn statuses_differ(ending: &Ending, baseline: &Ending) -> String {
+    format!("{ending} under Valgrind, but the baseline {baseline}, so the work was not the same")
 }
 
 /// Formats the error for a command whose instructions cannot be counted.

@@ -20,7 +20,7 @@ pub(crate) fn processes(database: &mut dyn Database) -> Option<Processes> {
     let main = Pid::from_raw(database.main_process()?);
     let uptime = database.uptime()?;
     let name = procfs::name(main);
-    let is_program = database.software().programs.contains(&name.trim());
+    let is_program = database.software().programs.contains(&name.as_str());
     let is_same = is_program && (age(main)? - uptime).abs() < SAME_SECONDS;
     is_same.then(|| Processes {
         lab_connection: database.lab_connection(),

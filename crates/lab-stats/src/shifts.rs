@@ -188,10 +188,15 @@ fn history_shifts(values: &[f64], alpha: f64) -> Vec<HistoryShift> {
     .collect()
 }
 
+/// Returns the minimum number of runs with which [`of_history`] finds a change in a series.
+pub fn runs_needed_per_series(series: &[Vec<f64>], alpha: f64) -> usize {
+    runs_needed(alpha_per_series(series, alpha))
+}
+
 /// Returns the minimum number of runs for finding a change, or `None` if some series is long
 /// enough.
 pub fn too_few(series: &[Vec<f64>], alpha: f64) -> Option<usize> {
-    let needed = runs_needed(alpha_per_series(series, alpha));
+    let needed = runs_needed_per_series(series, alpha);
     series
         .iter()
         .all(|values| values.len() < needed)

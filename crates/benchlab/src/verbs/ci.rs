@@ -8,7 +8,7 @@ use crate::exports::{exports, make_absolute};
 use crate::verbs::report::{deliver_document, export};
 use crate::verbs::{audit, compare, load, logs};
 use crate::{gate, named};
-use lab_bench::{Commit, interrupt, merge_base, unix_seconds};
+use lab_bench::{Commit, Head, interrupt, merge_base, unix_seconds};
 use lab_config::base_from_environment;
 use lab_config::{Base, BaseSource, Compare, Config, ConfigFile, FILE, OptionList};
 use lab_document::{Document, clean, format, say};
@@ -21,8 +21,26 @@ struct Entry {
     name: String,
     verbs: Vec<&'static str>,
     options: OptionList,
-    /// True if the entry compares the base with the head.
-    is_change: bool,
+    /// The change that the entry measures. `None` if it does not compare a base with a head.
+    change: Option<Change>,
+}
+
+/// A change: a head and its base.
+#[derive(Clone)]
+struct Change {
+    head: Head,
+    base: Commit,
+}
+
+impl Change {
+    /// Describes the change: `the working tree against 1a2b3c4 Parse numbers in place`.
+    fn text(&self) -> String {
+        let head = match self.head {
+            Head::WorkingTree => "the working tree",
+            Head::Commit => "HEAD",
+        };
+        format!("{head} against {}", format_commit(&self.base))
+    }
 }
 
 /// Measures and judges the entries, one after the other. If an entry fails, the other entries are
@@ -44,13 +62,7 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
         .map_err(|e| Exit::invalid(format!("{}: {e}", file.folder().display())))?;
     check_names(&file, &args.names)?;
     let selection = Selection(&args.names);
-    let mut compared = file.config.compare.iter();
-    let has_change = compared.any(|(n, e)| selection.includes(n, e.ci) && is_change(e));
-    let base = match has_change {
-        true => Some(base(args, &file.config)?),
-        false => None,
-    };
-    let entries = entries(&file.config, &selection, base.as_ref());
+    let entries = entries(args, &file.config, &selection)?;
     if args.dry_run {
         return dry_run(&entries);
     }
@@ -59,12 +71,10 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     let on_screen = display.format == format::terminal::FORMAT && display.output.is_none();
     let mut parts = Vec::new();
     for (number, entry) in entries.iter().enumerate() {
-        let against = base.as_ref().filter(|_| entry.is_change);
-        let against = against.map_or(String::new(), |base| {
-            format!(": the working tree against {}", format_commit(base))
-        });
+        let change = entry.change.as_ref();
+        let change = change.map_or(String::new(), |change| format!(": {}", change.text()));
         let (name, of) = (clean(&entry.name), entries.len());
-        eprintln!("benchlab: {name} ({} of {of}){against}", number + 1);
+        eprintln!("benchlab: {name} ({} of {of}){change}", number + 1);
         let result = match measure(cli, entry, runs.as_deref(), !on_screen) {
             Err(error) if error.code == exit::INTERRUPTED => return Err(error),
             Err(error) => {
@@ -78,9 +88,12 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
             result,
         });
     }
-    let commit_text = base.as_ref().map(format_commit);
+    let changes = entries.iter().filter_map(|entry| entry.change.as_ref());
+    let mut bases: Vec<String> = changes.map(|change| format_commit(&change.base)).collect();
+    bases.dedup();
+    let bases = (!bases.is_empty()).then(|| say::list(&bases));
     let made = format!("{} UTC", say::minute(unix_seconds()));
-    let mut document = document(&parts, commit_text.as_deref(), made);
+    let mut document = document(&parts, bases.as_deref(), made);
     export(&document, &exports)?;
     if on_screen {
         // The entries' own screens are above.
@@ -115,9 +128,37 @@ impl Selection<'_> {
     }
 }
 
-/// Returns true if an entry compares the base with the head.
-fn is_change(entry: &Compare) -> bool {
-    entry.commands().len() == 1
+/// Returns the head of the change that an entry measures, or `None` if the entry compares multiple
+/// commands.
+fn head(entry: &Compare) -> Option<Head> {
+    let head = match entry.measures_commit() {
+        true => Head::Commit,
+        false => Head::WorkingTree,
+    };
+    (entry.commands().len() == 1).then_some(head)
+}
+
+/// The changes that entries measure. The base of each kind of head is searched for once.
+struct Changes<'a> {
+    args: &'a CiArgs,
+    config: &'a Config,
+    found: Vec<Change>,
+}
+
+impl Changes<'_> {
+    /// Returns the change with a head.
+    ///
+    /// # Errors
+    /// Returns an error if its base is unknown.
+    fn find(&mut self, head: Head) -> Result<Change, Exit> {
+        if let Some(known) = self.found.iter().find(|change| change.head == head) {
+            return Ok(known.clone());
+        }
+        let base = base(self.args, self.config, head)?;
+        let change = Change { head, base };
+        self.found.push(change.clone());
+        Ok(change)
+    }
 }
 
 /// Checks that there is an entry to measure.
@@ -155,45 +196,54 @@ fn check_names(file: &ConfigFile, names: &[String]) -> Result<(), Exit> {
 }
 
 /// Returns the selected entries in the order of the names or, without names, of the sections.
-fn entries(config: &Config, selection: &Selection, base: Option<&Commit>) -> Vec<Entry> {
+///
+/// # Errors
+/// Returns an error if the base of an entry is unknown.
+fn entries(args: &CiArgs, config: &Config, selection: &Selection) -> Result<Vec<Entry>, Exit> {
+    let mut changes = Changes {
+        args,
+        config,
+        found: Vec::new(),
+    };
     let mut entries = Vec::new();
-    let mut add = |name: &String, verbs: &[&'static str], options, is_change| {
+    let mut add = |name: &String, verbs: &[&'static str], options, change| {
         entries.push(Entry {
             name: name.clone(),
             verbs: verbs.to_vec(),
             options,
-            is_change,
+            change,
         });
     };
     for (name, entry) in &config.compare {
         if selection.includes(name, entry.ci) {
-            let is_change = is_change(entry);
-            let base = base.filter(|_| is_change).map(|base| base.id.as_str());
-            add(name, &["compare"], entry.ci_options(name, base), is_change);
+            let change = head(entry).map(|head| changes.find(head)).transpose()?;
+            let base = change.as_ref().map(|change| change.base.id.as_str());
+            let options = entry.ci_options(name, base);
+            add(name, &["compare"], options, change);
         }
     }
     for (name, entry) in &config.load {
         if selection.includes(name, entry.ci) {
-            add(name, &["load"], entry.options(name), false);
+            add(name, &["load"], entry.options(name), None);
         }
     }
     for (name, entry) in &config.logs {
         if selection.includes(name, entry.ci) {
-            add(name, &["logs"], entry.options(), false);
+            add(name, &["logs"], entry.options(), None);
         }
     }
     for (name, entry) in &config.audit {
         if selection.includes(name, entry.ci) {
             let verbs = ["audit", entry.kind.name()];
-            add(name, &verbs, entry.options(), false);
+            add(name, &verbs, entry.options(), None);
         }
     }
     entries.sort_by_key(|entry| selection.position(&entry.name));
-    entries
+    Ok(entries)
 }
 
-/// Returns the commit that the change is compared with.
-fn base(args: &CiArgs, config: &Config) -> Result<Commit, Exit> {
+/// Returns the commit that a head is compared with.
+fn base(args: &CiArgs, config: &Config, head: Head) -> Result<Commit, Exit> {
     let named = |name: &str, source| Base {
         name: name.to_owned(),
         is_commit: false,
@@ -213,7 +263,7 @@ fn base(args: &CiArgs, config: &Config) -> Result<Commit, Exit> {
         ))
     })?;
     let folder = std::env::current_dir().map_err(Exit::invalid)?;
-    merge_base(&folder, &base.candidates()).map_err(Exit::invalid)
+    merge_base(&folder, &base.candidates(), head).map_err(Exit::invalid)
 }
 
 /// Formats a commit: `1a2b3c4 Parse numbers in place`.

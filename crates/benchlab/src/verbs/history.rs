@@ -20,6 +20,20 @@ use std::process::ExitCode;
 /// The maximum number of names that fit on a screen.
 const LISTED: usize = 30;
 
+/// Checks that gates can judge the history of runs.
+fn check_gates(runs: &[RunSummary]) -> Result<(), Exit> {
+    let reason = runs.iter().find_map(|run| match run {
+        RunSummary::Audit(_) => Some(": `benchlab diff --gate` compares two audits"),
+        RunSummary::Imported(_) => Some(", not with imported results"),
+        RunSummary::Measured { .. } => None,
+    });
+    reason.map_or(Ok(()), |reason| {
+        Err(Exit::invalid(format!(
+            "--fail-if works only with the history of measured runs{reason}"
+        )))
+    })
+}
+
 /// Shows the runs of one name, or the list of names.
 pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
     let folder = runs_folder(cli, args.runs.as_deref())?;
@@ -42,12 +56,8 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
                     return Err(unknown_name_error(subject, &context, subjects.iter()));
                 }
             }
-            let are_audits = runs.iter().any(|run| matches!(run, RunSummary::Audit(_)));
-            if are_audits && !args.fail_if.is_empty() {
-                return Err(Exit::invalid(
-                    "--fail-if works only with the history of measured runs: `benchlab diff \
-                    --gate` compares two audits",
-                ));
+            if !args.fail_if.is_empty() {
+                check_gates(&runs)?;
             }
             lab_kinds::history(name, &runs, &args.subjects, &args.fail_if)
         }

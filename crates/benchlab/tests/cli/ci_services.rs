@@ -164,7 +164,7 @@ fn the_action_installs_runs_and_keeps_the_comment() {
     );
     assert!(calls.starts_with("install --locked --root "), "{calls}");
     let arguments = format!(
-        "diff {} {}",
+        "diff {}\n{}\n",
         file("hyperfine-old.json"),
         file("hyperfine-new.json")
     );
@@ -180,6 +180,52 @@ fn the_action_installs_runs_and_keeps_the_comment() {
     assert!(comment.starts_with("<!-- benchlab -->\n# "), "{comment}");
     assert!(comment.contains("second / first"), "{comment}");
     assert!(runner.read("summary").contains("second / first"));
+}
+
+#[test]
+fn the_key_of_the_cache_depends_on_all_sources() {
+    let runner = Runner::new();
+    let source = runner.path("source");
+    let key = || {
+        fs::write(runner.path("output"), "").unwrap();
+        let variables = [("BENCHLAB_SOURCE", source.to_str().unwrap())];
+        runner.step(&scripts()[0].1, &variables).expect(0);
+        output(&runner.read("output"), "key").expect("a key")
+    };
+    let files = [
+        "Cargo.toml",
+        "Cargo.lock",
+        "crates/a/src/main.rs",
+        "crates/a/src/starter.c",
+        "crates/a/data/a list.csv",
+        "experiments/toolchains.toml",
+        "kits/c/kit.h",
+    ];
+    for name in files {
+        fs::create_dir_all(source.join(name).parent().unwrap()).unwrap();
+        fs::write(source.join(name), "1").unwrap();
+    }
+    let mut keys = vec![key()];
+    assert_eq!(key(), keys[0]);
+    for name in files {
+        fs::write(source.join(name), "2").unwrap();
+        keys.push(key());
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), files.len() + 1);
+}
+
+/// The token of a workflow for a pull request from a fork may not write comments.
+#[test]
+fn the_example_does_not_comment_on_pull_requests_from_forks() {
+    let text = fs::read_to_string(root().join("ci/examples/github.yml")).unwrap();
+    let (step, _) = text
+        .split_once("        uses: actions/github-script@v7")
+        .unwrap();
+    let condition = step.lines().last().unwrap();
+    let is_own = "github.event.pull_request.head.repo.full_name == github.repository";
+    assert!(condition.contains(is_own), "{condition}");
 }
 
 #[test]
@@ -211,17 +257,20 @@ fn the_gitlab_job_writes_its_artifacts() {
     let script: Vec<&str> = lines.collect();
     assert_eq!(script.len(), 2);
     let arguments = format!(
-        "diff {} {}",
+        "diff {}\n{}\n",
         file("hyperfine-old.json"),
         file("hyperfine-new.json")
     );
-    // GitLab's runner joins the lines into one Bash script.
+    // GitLab's runner joins the lines into one script. Without Bash in the image, sh runs it.
     let variables = [
         ("BENCHLAB_ARGUMENTS", arguments.as_str()),
         ("GITLAB_CI", "true"),
         ("GITHUB_ACTIONS", ""),
     ];
-    runner.step(&script.join("\n"), &variables).expect(0);
+    fs::write(runner.path("step.sh"), script.join("\n")).unwrap();
+    let mut sh = runner.command("sh");
+    sh.args(["-e", "step.sh"]).envs(variables);
+    outcome(sh.output().unwrap()).expect(0);
     let (_, artifacts) = text.split_once("  artifacts:\n").unwrap();
     let named = artifacts.lines().filter_map(|line| {
         let line = line.trim();

@@ -806,6 +806,39 @@ fn a_resumed_comparison_judges_its_gate_on_instructions() {
     assert_eq!(directory.0.load().gates.len(), 1);
 }
 
+#[test]
+fn a_gate_on_instructions_counts_child_processes() {
+    let directory = TestDirectory::new();
+    directory.script("work", "seq $1 >/dev/null\nexit 0");
+    let gate = ["--gate", "--gate-on", "instructions"];
+    let commands = [
+        "--blocks",
+        "3",
+        "--pairs",
+        "1",
+        "./work 10000",
+        "./work 90000",
+    ];
+    let slower = directory.compare(&[&gate[..], &commands].concat());
+    slower.expect(3).says(&["gate failed: "]);
+}
+
+/// The scripts end early only under Valgrind, which sets LD_PRELOAD.
+#[test]
+fn a_gate_on_instructions_does_not_pass_if_the_commands_fail_under_valgrind() {
+    let directory = TestDirectory::new();
+    for (end, reason) in [
+        ("kill -ILL $$", "ended by SIGILL under Valgrind"),
+        ("exit 7", "exit status 7 under Valgrind"),
+    ] {
+        directory.script("work", &format!("[ -n \"$LD_PRELOAD\" ] && {end}\nexit 0"));
+        let gate = ["--gate", "--gate-on", "instructions"];
+        let commands = ["--blocks", "3", "--pairs", "1", "./work 1", "./work 2"];
+        let outcome = directory.compare(&[&gate[..], &commands].concat());
+        outcome.expect(1).says(&[reason]);
+    }
+}
+
 /// After another interruption, `benchlab resume` has as much time as the last one was given.
 #[test]
 fn the_time_limit_of_a_resumed_run_is_stored() {

@@ -2,7 +2,9 @@
 //! `benchlab.toml`: named entries, `benchlab ci`, `benchlab init`, waivers.
 
 use crate::project::{BENCHLAB, Outcome, outcome};
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -65,6 +67,8 @@ impl Repository {
             "XDG_DATA_HOME",
             "XDG_CONFIG_HOME",
             "GITHUB_BASE_REF",
+            "CI_MERGE_REQUEST_TARGET_BRANCH_SHA",
+            "CI_MERGE_REQUEST_DIFF_BASE_SHA",
         ] {
             command.env_remove(variable);
         }
@@ -121,6 +125,19 @@ fn an_unknown_key_is_shown_with_its_line_and_the_nearest_one() {
         .call(&["compare", "wait"])
         .expect(2)
         .says(&["unknown name `tiem`; known names: time"]);
+}
+
+#[test]
+fn a_path_after_a_name_need_not_be_utf_8() {
+    let repository = Repository::new("[compare.one]\ncommand = 'true'\nblocks = 6\n");
+    let path = OsStr::from_bytes(b"r\xe9sultat.json");
+    let mut command = Command::new(BENCHLAB);
+    command.args(["compare", "one", "--export"]).arg(path);
+    command.args(["--runs", "runs"]);
+    command.current_dir(repository.path()).stdin(Stdio::null());
+    command.env("HOME", repository.0.path().join("home"));
+    outcome(command.output().expect("benchlab starts")).expect(0);
+    assert!(repository.path().join(path).is_file());
 }
 
 #[test]
@@ -244,6 +261,55 @@ fn a_clone_without_the_base_gets_advice_to_fetch_it() {
         .call(&["ci", "--base", "nothing"])
         .expect(2)
         .says(&["is not a revision of this clone"]);
+}
+
+/// A runner checks out a commit without creating a branch, here with enough history.
+#[test]
+fn the_base_of_a_shallow_clone_without_a_branch_is_the_remote_branch() {
+    let repository = Repository::new(&waits());
+    repository.change("exec true", "exec true");
+    let clone = repository.0.path().join("clone");
+    let url = format!("file://{}", repository.path().display());
+    let git = |folder: &Path, words: &[&str]| {
+        let output = Command::new("git").args(words).current_dir(folder).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{output:?}");
+    };
+    repository.git(&["checkout", "--quiet", "main"]);
+    repository.git(&["merge", "--quiet", "change"]);
+    repository.write("note", "changed again");
+    repository.git(&["commit", "--quiet", "--all", "--message=Change it again"]);
+    let options = ["clone", "--quiet", "--depth=2", "--branch=main", &url];
+    git(repository.0.path(), &[&options[..], &["clone"]].concat());
+    git(&clone, &["checkout", "--quiet", "--detach"]);
+    git(&clone, &["branch", "--quiet", "-D", "main"]);
+    repository.call_in(&clone, &["ci", "--dry-run"]).expect(0);
+}
+
+/// On the base branch, the working tree is compared with HEAD, and HEAD with its parent.
+#[test]
+fn an_entry_with_builds_never_compares_head_with_itself() {
+    let config = waits() + "\n[compare.built]\ncommand = \"./prog\"\nci = true\nbuilds = 5\n";
+    let repository = Repository::new(&config);
+    repository.change("exec true", "exec true");
+    repository.git(&["checkout", "--quiet", "main"]);
+    repository.git(&["merge", "--quiet", "change"]);
+    repository.write("note", "not committed");
+    let dry = repository.call(&["ci", "--dry-run"]);
+    let commit = |name: &str| {
+        let mut git = Command::new("git");
+        let output = git.args(["rev-parse", name]).current_dir(repository.path());
+        let output = output.output().unwrap().stdout;
+        String::from_utf8(output).unwrap().trim().to_owned()
+    };
+    let (head, parent) = (commit("HEAD"), commit("HEAD~1"));
+    let commands = dry.expect(0).stdout.replace('\'', "");
+    for revisions in [
+        format!("--rev={head} --rev=."),
+        format!("--rev={parent} --rev=HEAD"),
+    ] {
+        assert!(commands.contains(&revisions), "{revisions}: {commands}");
+    }
 }
 
 #[test]

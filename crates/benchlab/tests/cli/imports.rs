@@ -92,6 +92,9 @@ fn imported_runs_have_names_in_histories() {
     home.call(&["history", "parser"])
         .expect(0)
         .shows(&["1 run"]);
+    home.call(&["history", "parser", "--fail-if", "change>3%"])
+        .expect(2)
+        .says(&["not with imported results"]);
     home.call(&["history", "go"])
         .expect(2)
         .says(&["available: parser"]);

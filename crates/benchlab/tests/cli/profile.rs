@@ -5,7 +5,10 @@
 use crate::project::{send_signal, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -303,6 +306,70 @@ fn crashing_and_forking_programs_are_shown_as_far_as_possible() {
     );
     assert!(screen.contains("1 child process"), "{screen}");
     assert!(screen.contains("allocated 4.88 KiB"), "{screen}");
+    // The totals of a part of a program decide nothing.
+    let gate = [
+        "--no-measure",
+        "--only",
+        "cachegrind",
+        "--fail-if",
+        "Ir>+5%",
+    ];
+    let judge = |commands: [&str; 2]| {
+        let output = profile(folder.path(), &[&gate[..], &commands].concat());
+        (output.status.code(), text(&output.stdout))
+    };
+    let programs = [
+        ["/bin/ls /usr/bin", "./crash"],
+        ["/bin/ls /usr/bin", "/bin/ls /usr/bin /does-not-exist"],
+        ["./work 10000", "./work 90000"],
+    ];
+    script(folder.path(), "work", "seq $1 >/dev/null; exit 0");
+    for commands in programs {
+        let (code, screen) = judge(commands);
+        assert_eq!(code, Some(4), "{commands:?}: {screen}");
+    }
+}
+
+/// Writes an executable shell script.
+fn script(folder: &Path, name: &str, body: &str) {
+    let path = folder.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("a file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("permissions");
+}
+
+#[test]
+fn the_folder_for_the_run_file_need_not_be_utf_8() {
+    let folder = TempDir::new().expect("a folder");
+    let runs = OsStr::from_bytes(b"m\xe9sures");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_benchlab"));
+    command.args(["profile", "--no-measure", "--only", "dhat", "--runs"]);
+    command.arg(runs).args(["--", "/bin/true"]);
+    let output = command.current_dir(folder.path()).output();
+    let output = output.expect("benchlab");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let files = fs::read_dir(folder.path().join(runs)).expect("the folder");
+    assert_eq!(files.count(), 1);
+}
+
+#[test]
+fn files_of_an_earlier_run_are_not_those_of_child_processes() {
+    let folder = TempDir::new().expect("a folder");
+    let args = [
+        "--no-measure",
+        "--full",
+        "--only",
+        "dhat",
+        "--keep",
+        "out",
+        "--",
+        "/bin/true",
+    ];
+    for _ in 0..2 {
+        let output = profile(folder.path(), &args);
+        let screen = text(&output.stdout);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert!(!screen.contains("child process"), "{screen}");
+    }
 }
 
 #[test]
@@ -339,7 +406,7 @@ fn programs_that_take_too_long_are_stopped_and_shown() {
     );
     // The totals of a part of the program decide nothing.
     assert_eq!(output.status.code(), Some(4), "{screen}");
-    let unknown = screen.matches("the program was stopped, so its total is unknown");
+    let unknown = screen.matches("only a part of the program, so its total is unknown");
     assert!(unknown.count() >= 2, "{screen}");
     let mut history = Command::new(env!("CARGO_BIN_EXE_benchlab"));
     history.args(["history", "slow", "--full", "--runs", "kept"]);

@@ -29,12 +29,23 @@ pub enum BaseError {
     FirstCommit,
 }
 
-/// Returns the merge base of HEAD and the first candidate that is a revision. If HEAD is already
-/// part of the base, as after a merge, returns HEAD's first parent.
+/// The head of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// HEAD with the changes in the working tree.
+    WorkingTree,
+    /// HEAD without the changes in the working tree.
+    Commit,
+}
+
+/// Returns the merge base of HEAD and the first candidate that is a revision.
+///
+/// If HEAD is already part of the base, as after a merge, returns HEAD's first parent. But if `head`
+/// is a working tree with changes, returns HEAD.
 ///
 /// # Errors
 /// Returns an error if no candidate is a revision, or if the common commit is not in the clone.
-pub fn merge_base(folder: &Path, candidates: &[String]) -> Result<Commit, BaseError> {
+pub fn merge_base(folder: &Path, candidates: &[String], head: Head) -> Result<Commit, BaseError> {
     let (top, _) = repository(folder)?;
     let ask = |words: &[&str]| match run_git(git(&top).args(words)) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned())),
@@ -55,18 +66,18 @@ pub fn merge_base(folder: &Path, candidates: &[String]) -> Result<Commit, BaseEr
                 found = Some(commit);
                 break;
             }
-            Ok(None) | Err(WorktreeError::Unknown(_)) => {}
+            Ok(None) | Err(WorktreeError::Unknown(_) | WorktreeError::Shallow(_)) => {}
             Err(e) => return Err(e.into()),
         }
     }
     let tip = found.ok_or_else(|| missing(BaseError::Unknown(named())))?;
     let base = ask(&["merge-base", "HEAD", &tip.id])?;
     let base = base.ok_or_else(|| missing(BaseError::Unrelated(named())))?;
-    let head = ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
-    let is_merged = head.as_deref() == Some(base.as_str());
-    let is_changed = ask(&["status", "--porcelain", "--untracked-files=no"])?;
-    let is_changed = is_changed.is_some_and(|files| !files.is_empty());
-    let id = if is_merged && !is_changed {
+    let tip = ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
+    let is_merged = tip.as_deref() == Some(base.as_str());
+    let changes = ask(&["status", "--porcelain", "--untracked-files=no"])?;
+    let has_changes = changes.is_some_and(|files| !files.is_empty());
+    let id = if is_merged && !(head == Head::WorkingTree && has_changes) {
         let parent = ask(&["rev-parse", "--verify", "--quiet", "HEAD~1^{commit}"])?;
         parent.ok_or_else(|| missing(BaseError::FirstCommit))?
     } else {

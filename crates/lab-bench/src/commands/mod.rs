@@ -9,7 +9,7 @@ pub mod wrapper;
 use crate::driver::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 use crate::driver::session::{BenchError, usable_cores};
 use crate::driver::workload::{Done, Turn, TurnResult, Workload};
-use crate::host::hardware::{COUNTED, HardwareCounters};
+use crate::host::hardware::{COUNTED, EventCounts, HardwareCounters};
 use crate::host::interrupt;
 use crate::host::random::random;
 use crate::host::scratch::Scratch;
@@ -125,12 +125,9 @@ impl<'a> CommandWorkload<'a> {
         order.output = compared.map(Outputs::output_file);
         let before = self.counted();
         let ended = self.starter.run(&order)?;
-        let counted = self.counted();
-        let counted = counted
-            .iter()
-            .zip(before)
-            .map(|(after, before)| after - before);
-        let counted: Vec<f64> = counted.collect();
+        let counted = before.zip(self.counted());
+        let counted = counted.and_then(|(before, after)| after.since(&before).ok());
+        let counted = counted.unwrap_or_default();
         if ended.timed_out {
             let seconds = order.time_limit.as_secs_f64();
             let message = format!("the command did not finish within {seconds} s (--time-limit)");
@@ -161,12 +158,10 @@ impl<'a> CommandWorkload<'a> {
         Ok((ended, check, counted))
     }
 
-    /// Returns the processor's event counts of all commands so far. Empty if there are no counters.
-    fn counted(&self) -> Vec<f64> {
-        let counters = self.counters.as_ref();
-        counters
-            .and_then(|counters| counters.read().ok())
-            .unwrap_or_default()
+    /// Returns the processor's event counts of all commands so far, or `None` if there are no
+    /// counters.
+    fn counted(&self) -> Option<EventCounts> {
+        self.counters.as_ref()?.read().ok()
     }
 
     /// Runs one of the user's setup, prepare or cleanup commands on all cores, without timing it.

@@ -43,6 +43,9 @@ struct response {
 
 enum end { ENDED, TIME_UP, LAB_GONE };
 
+/* The signal mask without SIGCHLD, which is blocked except in `wait_for`. */
+static sigset_t unblocked;
+
 static int64_t now_ns(void)
 {
     struct timespec t;
@@ -137,17 +140,43 @@ static int64_t count_children(void)
     return count;
 }
 
-/* Waits until the child has exited, its time is up, or benchlab has exited. benchlab sends no request before
-   the last one is completed, so standard input becomes ready only when it is closed. */
-static enum end wait_for(int child, int64_t deadline)
+/* Does nothing, but interrupts a system call. */
+static void interrupt(int signal)
 {
-    struct pollfd ready[] = {{.fd = child, .events = POLLIN}, {.fd = 0, .events = POLLIN}};
+    (void)signal;
+}
+
+static void block_sigchld(void)
+{
+    struct sigaction action = {.sa_handler = interrupt};
+    sigset_t blocked;
+    sigaction(SIGCHLD, &action, NULL);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+    sigdelset(&unblocked, SIGCHLD);
+}
+
+static int has_exited(pid_t child)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child;
+}
+
+/* Waits until the child has exited, its time is up, or benchlab has exited. `process` refers to the child. It is
+   negative on kernels and in sandboxes without pidfd_open(2), where SIGCHLD announces the exit. benchlab sends no
+   request before the last one is completed, so standard input becomes ready only when it is closed. */
+static enum end wait_for(pid_t child, int process, int64_t deadline)
+{
+    struct pollfd ready[] = {{.fd = process, .events = POLLIN}, {.fd = 0, .events = POLLIN}};
     for (;;) {
+        if (process < 0 && has_exited(child))
+            return ENDED;
         int64_t remaining = deadline - now_ns();
         if (remaining <= 0)
             return TIME_UP;
         struct timespec timeout = {remaining / 1000000000, remaining % 1000000000};
-        if (ppoll(ready, 2, &timeout, NULL) <= 0)
+        if (ppoll(ready, 2, &timeout, process < 0 ? &unblocked : NULL) <= 0)
             continue;
         return ready[0].revents ? ENDED : LAB_GONE;
     }
@@ -210,7 +239,7 @@ static int run_order(const struct order *order, char *strings, char **words, str
     enum end end = ENDED;
     if (!response->error) {
         int process = syscall(SYS_pidfd_open, child, 0);
-        end = wait_for(process, start_ns + (int64_t)order->time_limit_ns);
+        end = wait_for(child, process, start_ns + (int64_t)order->time_limit_ns);
         response->wall_ns = now_ns() - start_ns;
         if (end != ENDED)
             kill_children();
@@ -228,7 +257,8 @@ static int run_order(const struct order *order, char *strings, char **words, str
         response->wait_status = status;
         response->timed_out = end == TIME_UP;
         response->left_running = count_children() > earlier;
-        close(process);
+        if (process >= 0)
+            close(process);
     }
     for (uint64_t i = 0; i < order->variables; i++) {
         char *variable = next_string(&variables);
@@ -248,6 +278,7 @@ int main(void)
     struct response response;
     /* Processes left running by a command become children of this process, which can then kill them. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    block_sigchld();
     while (transfer_all(read, 0, &order, sizeof order)) {
         char *strings = malloc(order.bytes);
         char **words = malloc((order.words + 1) * sizeof *words);

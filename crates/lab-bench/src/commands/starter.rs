@@ -243,3 +243,76 @@ fn starter_lost(e: io::Error) -> Fault {
         format!("the process that starts commands is unreachable: {e}"),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes pidfd_open(2) fail in this thread and its child processes, as on kernels without it.
+    fn deny_pidfd_open() {
+        let statement = |code: u32, k: u32| libc::sock_filter {
+            code: code as u16,
+            jt: 0,
+            jf: 0,
+            k,
+        };
+        let mut filter = [
+            // Loads the number of the system call.
+            statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
+            libc::sock_filter {
+                jf: 1,
+                ..statement(
+                    libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+                    libc::SYS_pidfd_open as u32,
+                )
+            },
+            statement(
+                libc::BPF_RET | libc::BPF_K,
+                libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32,
+            ),
+            statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
+        ];
+        let program = libc::sock_fprog {
+            len: filter.len() as u16,
+            filter: filter.as_mut_ptr(),
+        };
+        // SAFETY: the calls change only this thread, and the program outlives the second call.
+        let results = unsafe {
+            [
+                libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
+                libc::prctl(
+                    libc::PR_SET_SECCOMP,
+                    libc::SECCOMP_MODE_FILTER,
+                    &raw const program,
+                ),
+            ]
+        };
+        assert_eq!(results, [0, 0], "{}", io::Error::last_os_error());
+    }
+
+    #[test]
+    fn commands_end_without_pidfd_open() {
+        let ends = std::thread::spawn(|| {
+            deny_pidfd_open();
+            let mut starter = Starter::new().expect("a starter");
+            starter.undisturbed = true;
+            let mut run = |words: &[&str], time_limit: Duration| {
+                let request = StartRequest {
+                    program: words.iter().map(|word| (*word).to_owned()).collect(),
+                    folder: "/".into(),
+                    time_limit,
+                    ..StartRequest::default()
+                };
+                let ended = starter.run(&request);
+                ended.unwrap_or_else(|_| panic!("{words:?} does not run"))
+            };
+            let hour = Duration::from_secs(3600);
+            let short = run(&["true"], hour);
+            let long = run(&["sh", "-c", "sleep 0.1; exit 3"], hour);
+            let endless = run(&["sleep", "1000"], Duration::from_millis(10));
+            [short, long, endless].map(|ended| (ended.timed_out, ended.code()))
+        });
+        let ends = ends.join().expect("no panic");
+        assert_eq!(ends, [(false, 0), (false, 3), (true, 128 + 9)]);
+    }
+}

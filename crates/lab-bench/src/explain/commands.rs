@@ -4,7 +4,7 @@
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{
-    Adding, REPEATS, USAGE_METRICS, missing, read_events, read_trace_file, tracing,
+    Adding, REPEATS, USAGE_METRICS, events_between, missing, read_events, read_trace_file, tracing,
 };
 use super::simulated::{
     SIMULATED_METRICS, callgrind_command, cost_by_function, cost_by_library, read_profile,
@@ -130,12 +130,7 @@ impl<'a> CommandExplainer<'a> {
                 ended.minor_faults as f64,
                 ended.major_faults as f64,
             ];
-            row.extend(
-                after
-                    .iter()
-                    .zip(&before)
-                    .map(|(after, before)| after - before),
-            );
+            row.extend(events_between(before.as_ref(), after.as_ref())?);
             rows.push(row);
         }
         counted.add_metrics(USAGE_METRICS.iter().chain(&COUNTED), &rows);

@@ -2,7 +2,7 @@
 //! Derives values per operation from pairs of batches. Also writes and reads traces.
 
 use super::trace::{SystemCalls, TraceError};
-use crate::host::hardware::HardwareCounters;
+use crate::host::hardware::{EventCounts, HardwareCounters};
 use crate::subject::dialog::connection_lost;
 use crate::subject::fault::{Fault, SubjectResult};
 use lab_host::procfs::ProcessUsage;
@@ -60,11 +60,22 @@ pub(super) fn read_trace_file<T>(
     content.map_err(|e| Fault::Failed("trace", e.to_string()))
 }
 
-/// Returns the processor's event counts so far. Empty if there are no counters.
-pub(super) fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<Vec<f64>> {
-    match counters {
-        Some(counters) => counters.read().map_err(connection_lost),
-        None => Ok(Vec::new()),
+/// Returns the processor's event counts so far, or `None` if there are no counters.
+pub(super) fn read_events(
+    counters: Option<&HardwareCounters>,
+) -> SubjectResult<Option<EventCounts>> {
+    let counts = counters.map(HardwareCounters::read);
+    counts.transpose().map_err(connection_lost)
+}
+
+/// Returns the processor's events between two readings. Empty if there are no counters.
+pub(super) fn events_between(
+    before: Option<&EventCounts>,
+    after: Option<&EventCounts>,
+) -> SubjectResult<Vec<f64>> {
+    match (before, after) {
+        (Some(before), Some(after)) => after.since(before).map_err(|e| missing(&e.to_string())),
+        _ => Ok(Vec::new()),
     }
 }
 

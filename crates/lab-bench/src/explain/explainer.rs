@@ -2,8 +2,8 @@
 //! Counts the events of subjects that run batches.
 
 use super::counting::{
-    Adding, ExplainedBatches, REPEATS, USAGE_METRICS, missing, read_events, read_trace_file,
-    tracing, usage_between,
+    Adding, ExplainedBatches, REPEATS, USAGE_METRICS, events_between, missing, read_events,
+    read_trace_file, tracing, usage_between,
 };
 use super::trace::read_trace;
 use crate::batches::open_case::OpenCase;
@@ -134,7 +134,10 @@ impl<'a> Explainer<'a> {
             let (events_after, after) = (events()?, usage(process)?);
             let mut cost = vec![result.wall_ns as f64];
             cost.extend(usage_between(result.cpu_ns, &before, &after));
-            cost.extend(events_after.iter().zip(&events_before).map(|(a, b)| a - b));
+            cost.extend(events_between(
+                events_before.as_ref(),
+                events_after.as_ref(),
+            )?);
             Ok(cost)
         })?;
         process.close()?;

@@ -3,7 +3,8 @@
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{
-    Adding, REPEATS, USAGE_METRICS, missing, read_events, read_trace_file, tracing, usage_between,
+    Adding, REPEATS, USAGE_METRICS, events_between, missing, read_events, read_trace_file, tracing,
+    usage_between,
 };
 use super::trace::read_windows;
 use crate::driver::session::{BenchError, usable_cores};
@@ -119,7 +120,10 @@ impl<'a> ServerExplainer<'a> {
             let (events_after, after) = (events()?, usage(&loaded.server));
             let cpu_ns = loaded.server.read()?.cpu_ns.saturating_sub(cpu_before);
             let mut cost = usage_between(cpu_ns, &before, &after).to_vec();
-            cost.extend(events_after.iter().zip(&events_before).map(|(a, b)| a - b));
+            cost.extend(events_between(
+                events_before.as_ref(),
+                events_after.as_ref(),
+            )?);
             counted.operations = counted.operations.max(served);
             Ok(cost.into_iter().map(|cost| cost / served as f64).collect())
         })?;

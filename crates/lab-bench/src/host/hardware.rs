@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::FromRawFd;
 
-/// The counted metrics, in the order in which [`HardwareCounters::read`] returns them.
+/// The counted metrics, in the order in which [`EventCounts::since`] returns them.
 pub static COUNTED: [Metric; 4] = [
     Metric::INSTRUCTIONS,
     Metric::CYCLES,
@@ -76,28 +76,74 @@ impl HardwareCounters {
         Ok(HardwareCounters { threads })
     }
 
-    /// Reads the counts so far, in the order of [`COUNTED`]. Scales the counts up if the kernel
-    /// multiplexed the events.
-    pub fn read(&self) -> io::Result<Vec<f64>> {
-        let width = self.threads.first().map_or(0, Vec::len);
+    /// Reads the counts so far.
+    pub fn read(&self) -> io::Result<EventCounts> {
+        let of_thread = |files: &Vec<File>| files.iter().map(EventCount::read).collect();
+        let threads = self.threads.iter().map(of_thread);
+        Ok(EventCounts(threads.collect::<io::Result<_>>()?))
+    }
+}
+
+/// The counts of all events so far, for each thread.
+pub struct EventCounts(Vec<Vec<EventCount>>);
+
+/// The count of an event so far.
+#[derive(Clone, Copy, Debug)]
+struct EventCount {
+    value: u64,
+    /// The time during which the event should have been counted, in ns.
+    enabled_ns: u64,
+    /// The time during which the event was counted, in ns. It is shorter if the kernel multiplexed
+    /// the events.
+    running_ns: u64,
+}
+
+impl EventCounts {
+    /// Returns the counts of all threads since an earlier reading, in the order of [`COUNTED`].
+    ///
+    /// # Errors
+    /// Returns an error if an event was never counted in the meantime.
+    pub fn since(&self, before: &EventCounts) -> io::Result<Vec<f64>> {
+        let width = self.0.first().map_or(0, Vec::len);
         let mut sums = vec![0.0; width];
-        for files in &self.threads {
-            for (sum, mut file) in sums.iter_mut().zip(files) {
-                let mut bytes = [0; 24];
-                file.read_exact(&mut bytes)?;
-                let number = |offset: usize| {
-                    let bytes = bytes[offset..offset + 8].try_into();
-                    u64::from_ne_bytes(bytes.expect("eight bytes")) as f64
-                };
-                let (value, enabled, running) = (number(0), number(8), number(16));
-                *sum += if running > 0.0 {
-                    value * enabled / running
-                } else {
-                    value
-                };
+        for (now, before) in self.0.iter().zip(&before.0) {
+            for ((sum, now), before) in sums.iter_mut().zip(now).zip(before) {
+                *sum += now.since(before).ok_or_else(|| {
+                    io::Error::other("other programs used all of the processor's counters")
+                })?;
             }
         }
         Ok(sums)
+    }
+}
+
+impl EventCount {
+    fn read(mut file: &File) -> io::Result<EventCount> {
+        let mut bytes = [0; 24];
+        file.read_exact(&mut bytes)?;
+        let number = |offset: usize| {
+            let bytes = bytes[offset..offset + 8].try_into();
+            u64::from_ne_bytes(bytes.expect("eight bytes"))
+        };
+        Ok(EventCount {
+            value: number(0),
+            enabled_ns: number(8),
+            running_ns: number(16),
+        })
+    }
+
+    /// Returns the count since an earlier reading, scaled up if the kernel multiplexed the events in
+    /// the meantime. Returns `None` if the event was never counted in the meantime.
+    fn since(&self, before: &EventCount) -> Option<f64> {
+        let value = self.value.saturating_sub(before.value) as f64;
+        let enabled = self.enabled_ns.saturating_sub(before.enabled_ns) as f64;
+        let running = self.running_ns.saturating_sub(before.running_ns) as f64;
+        match (enabled > 0.0, running > 0.0) {
+            (_, true) => Some(value * enabled / running),
+            // The thread did not run.
+            (false, false) => Some(value),
+            (true, false) => None,
+        }
     }
 }
 
@@ -171,14 +217,32 @@ mod tests {
             }
             Err(e) => panic!("{e}"),
         };
-        let before = counters.read().expect("a count")[0];
+        let before = counters.read().expect("a count");
         let status = Command::new("true").status();
         assert!(status.expect("a process").success());
-        let after = counters.read().expect("a count")[0];
-        assert!(
-            after - before > 20.0,
-            "{before} to {after}: a program faults its pages in"
-        );
+        let after = counters.read().expect("a count");
+        let faults = after.since(&before).expect("a difference")[0];
+        assert!(faults > 20.0, "{faults}: a program faults its pages in");
+    }
+
+    #[test]
+    fn multiplexed_events_are_scaled_by_the_time_between_two_readings() {
+        let count = |value, enabled_ns, running_ns| EventCount {
+            value,
+            enabled_ns,
+            running_ns,
+        };
+        let before = count(1_000_000_000, 2_000_000_000, 1_000_000_000);
+        let since = |now: EventCount| now.since(&before);
+        // Without multiplexing.
+        let now = count(5_000_000_000, 3_000_000_000, 2_000_000_000);
+        assert_eq!(since(now), Some(4e9));
+        // Half of the time.
+        let now = count(1_200_000_000, 3_000_000_000, 1_500_000_000);
+        assert_eq!(since(now), Some(4e8));
+        assert_eq!(since(before), Some(0.0));
+        let now = count(1_000_000_000, 3_000_000_000, 1_000_000_000);
+        assert_eq!(since(now), None);
     }
 
     #[test]

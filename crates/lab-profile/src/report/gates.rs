@@ -13,7 +13,11 @@ pub fn gates(conditions: &[GateCondition], programs: &ProfiledPrograms) -> Vec<G
     };
     let name = programs.names.last().map_or("", String::as_str);
     let gate = |condition: &GateCondition| {
-        let result = condition.judge_ranges(&programs.ranges);
+        let statuses_differ = after
+            .first()
+            .is_some_and(|after| condition.statuses_differ(before, after));
+        let ranges = condition.judge_ranges(&programs.ranges);
+        let result = ranges.filter(|_| !statuses_differ);
         let result = result.unwrap_or_else(|| condition.judge(before, after.first()));
         let (decision, found) = match result {
             GateResult::Passed(found) => (Decision::Passed, Ok(found)),

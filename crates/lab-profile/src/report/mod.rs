@@ -300,7 +300,7 @@ pub fn run_facts(runs: &ProgramRuns) -> Vec<(String, String)> {
     for run in &runs.runs {
         let label = wording::run(run.tool, &run.name);
         facts.push((label.clone(), wording::run_fact(&run.ending, run.took)));
-        facts.extend((run.children > 0).then(|| wording::processes_fact(&label, run.children)));
+        facts.extend(wording::processes_fact(&label, run.children));
     }
     if runs.same_output {
         let (name, text) = wording::OUTPUT_FACT;
@@ -309,8 +309,7 @@ pub fn run_facts(runs: &ProgramRuns) -> Vec<(String, String)> {
     facts
 }
 
-/// Returns the metrics of the whole program. Without the metrics of tools that were stopped, since
-/// they cover only a part of it.
+/// Returns the metrics of the whole program, without those that cover only a part of it.
 pub fn totals(profile: &Profile) -> Vec<(Metric, f64)> {
     let heap = HEAP.into_iter();
     let events = profile.costs().map_or(&[][..], |costs| &costs.events);

@@ -108,12 +108,12 @@ fn gates_judge_values_and_changes() {
 }
 
 #[test]
-fn a_run_that_was_stopped_decides_no_condition_and_has_no_totals() {
-    let profile = |stopped: &[Tool]| Profile {
+fn a_profile_of_a_part_of_a_program_decides_no_condition_and_has_no_totals() {
+    let profile = |partial: &[Tool]| Profile {
         cachegrind: Some(read_cachegrind(CACHEGRIND.as_bytes()).expect("a profile")),
         massif: Some(read_massif(MASSIF.as_bytes()).expect("a profile")),
         dhat: Some(read_dhat(DHAT_2.as_bytes()).expect("a profile")),
-        stopped: stopped.to_vec(),
+        partial: partial.to_vec(),
         ..Profile::default()
     };
     let whole = profile(&[]);
@@ -123,22 +123,32 @@ fn a_run_that_was_stopped_decides_no_condition_and_has_no_totals() {
         (Tool::Dhat, &["total", "allocations"]),
         (heap, &["peak"]),
     ] {
-        let stopped = profile(&[tool]);
+        let partial = profile(&[tool]);
         for figure in ["Ir", "D1mr", "total", "allocations", "peak"] {
-            let is_stopped = figures.contains(&figure);
+            let is_partial = figures.contains(&figure);
             let condition = gate(&format!("{figure}>+5%"));
-            let after = condition.judge(&whole, Some(&stopped));
-            let before = condition.judge(&stopped, Some(&whole));
-            let reasons = [Inconclusive::Stopped, Inconclusive::StoppedBefore];
+            let after = condition.judge(&whole, Some(&partial));
+            let before = condition.judge(&partial, Some(&whole));
+            let reasons = [Inconclusive::Partial, Inconclusive::PartialBefore];
             for (result, reason) in [after, before].into_iter().zip(reasons) {
                 let inconclusive = GateResult::Inconclusive(reason);
-                assert_eq!(result == inconclusive, is_stopped, "{figure}: {result:?}");
+                assert_eq!(result == inconclusive, is_partial, "{figure}: {result:?}");
             }
-            let mut totals = totals(&stopped).into_iter();
+            let mut totals = totals(&partial).into_iter();
             let has_total = totals.any(|(metric, _)| metric.id == figure);
-            assert_eq!(has_total, !is_stopped, "{figure}");
+            assert_eq!(has_total, !is_partial, "{figure}");
         }
     }
+    // Programs with different exit statuses did different work.
+    let ended = |status: i32| Profile {
+        statuses: vec![(Tool::Cachegrind, status)],
+        ..profile(&[])
+    };
+    let change = gate("Ir>+5%");
+    let differ = GateResult::Inconclusive(Inconclusive::StatusesDiffer);
+    assert_eq!(change.judge(&ended(0), Some(&ended(1))), differ);
+    assert_ne!(change.judge(&ended(1), Some(&ended(1))), differ);
+    assert_ne!(gate("Ir>5").judge(&ended(0), Some(&ended(1))), differ);
     // A program without ranges is judged by its profile.
     let costs = read_cachegrind(CACHEGRIND.as_bytes()).expect("a profile");
     let ranges = [

@@ -5,5 +5,6 @@
 mod judged;
 #[path = "../../../lab-report/tests/report/support/outline.rs"]
 mod outline;
+mod processes;
 mod report;
 mod wording;

@@ -8,8 +8,8 @@ use lab_profile::agreement::{Agreement, Outlook};
 use lab_profile::heap::{NeverFreed, Sawtooth};
 use lab_profile::wording::*;
 use lab_profile::{
-    Access, Cache, CountRange, Ending, Explanation, FilesError, Found, Inconclusive, Layouts,
-    RunWarning, Tool,
+    Access, Cache, Children, CountRange, Ending, Explanation, FilesError, Found, Gap, Inconclusive,
+    Layouts, RunWarning, Tool,
 };
 use lab_valgrind::{Churn, Frame, ProfileError, TimeUnit};
 use std::fmt::Write;
@@ -174,7 +174,12 @@ fn every_sentence() {
         "run_fact",
         &endings.clone().map(|ending| run_fact(&ending, LONG)),
     );
-    let processes = [1, 2].map(|n| processes_fact("dhat of before", n));
+    let processes = [
+        Children::Uncounted,
+        Children::Forked(1),
+        Children::Forked(2),
+    ];
+    let processes = processes.map(|of| processes_fact("dhat of before", of).expect("a fact"));
     add(
         "processes_fact",
         &processes.map(|(name, text)| format!("{name} = {text}")),
@@ -255,6 +260,7 @@ fn every_sentence() {
             command: 1,
             ending: Ending::Signaled(Some("SIGSEGV")),
         },
+        RunWarning::Children { command: 1 },
         RunWarning::ExitStatus {
             before: Ending::Exited(0),
             after: Ending::Exited(3),
@@ -306,8 +312,9 @@ fn every_sentence() {
         Err(Inconclusive::NoFile),
         Err(Inconclusive::NothingBefore),
         Err(Inconclusive::NoFileBefore),
-        Err(Inconclusive::Stopped),
-        Err(Inconclusive::StoppedBefore),
+        Err(Inconclusive::Partial),
+        Err(Inconclusive::PartialBefore),
+        Err(Inconclusive::StatusesDiffer),
         Ok(Found::ValueRange(range(1_000, 1_020))),
         Ok(Found::ChangeRange {
             before: range(1_000, 1_000),
@@ -343,6 +350,22 @@ fn every_sentence() {
             not_counted(&Ending::Exited(1), &log),
         ],
     );
+    let (zero, three) = (Ending::Exited(0), Ending::Exited(3));
+    let aborted = Ending::Signaled(Some("SIGABRT"));
+    add(
+        "counted_in_part",
+        &[
+            counted_in_part(&aborted, &[]),
+            counted_in_part(&aborted, &log),
+        ],
+    );
+    let gaps = [Gap::NoCounts, Gap::Ended(text("SIGILL"))];
+    add("gap", &gaps.each_ref().map(lab_profile::wording::gap));
+    add("failed_under_valgrind", &[failed_under_valgrind(&three)]);
+    add("CHILDREN_NOT_COUNTED", &[text(CHILDREN_NOT_COUNTED)]);
+    add("NO_INSTRUCTIONS", &[text(NO_INSTRUCTIONS)]);
+    add("statuses_vary", &[statuses_vary(&zero, &three)]);
+    add("statuses_differ", &[statuses_differ(&three, &zero)]);
     add(
         "counting_failed",
         &[counting_failed("head", "exit status 1")],

@@ -2,10 +2,11 @@
 //! Detects shifts in the level of a ratio or of the baseline's time over a history of runs.
 
 use super::record::{HistoryRow, REMARKS};
+use crate::wording::changes;
 use lab_document::say;
 use lab_document::{Finding, Table, Tone};
 use lab_model::{Interval, Metric, Unit};
-use lab_stats::shifts::{HistoryShift, of_history, too_few};
+use lab_stats::shifts::{HistoryShift, of_history, runs_needed_per_series};
 
 /// The significance level: among histories without a real change, the fraction for which a change
 /// is reported.
@@ -15,8 +16,12 @@ const ALPHA: f64 = 0.05;
 pub struct HistoryChanges<'r, 'a> {
     /// The series that were searched, each with its changes.
     series: Vec<(Series<'r, 'a>, Vec<HistoryShift>)>,
-    /// The minimum number of runs for detecting a change. `None` if the history has enough runs.
-    too_few: Option<usize>,
+    /// The series with a single run, which were not searched.
+    single: Vec<Series<'r, 'a>>,
+    /// The minimum number of runs for detecting a change of a series.
+    needed: usize,
+    /// The start of the latest run (Unix time, s).
+    latest_unix_s: f64,
 }
 
 /// The latest change of a series.
@@ -27,6 +32,8 @@ pub struct LatestChange {
     pub runs: usize,
     /// The change as a ratio, and the first run after it. `None` if there is no change.
     pub change: Option<(Interval, String)>,
+    /// The minimum number of runs for detecting a change, if the series has fewer.
+    pub needed: Option<usize>,
 }
 
 /// A ratio or a time over the runs.
@@ -55,13 +62,31 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
             mine.dedup_by_key(|r| &r.summary.run);
             series.push(Series::new(Unit::Nanoseconds, mine));
         }
-        series.retain(|s| s.records.len() > 1);
+        series.retain(|s| !s.records.is_empty());
+        let (series, single): (Vec<Series>, Vec<Series>) =
+            series.into_iter().partition(|s| s.records.len() > 1);
         let values: Vec<Vec<f64>> = series.iter().map(Series::values).collect();
         let shifts = of_history(&values, ALPHA);
         HistoryChanges {
-            too_few: too_few(&values, ALPHA).filter(|_| !series.is_empty()),
+            needed: runs_needed_per_series(&values, ALPHA),
             series: series.into_iter().zip(shifts).collect(),
+            single,
+            latest_unix_s: records
+                .iter()
+                .map(|record| record.summary.started_unix_s)
+                .fold(f64::NEG_INFINITY, f64::max),
         }
+    }
+
+    /// Returns the series that were searched.
+    fn searched(&self) -> impl Iterator<Item = &Series<'r, 'a>> {
+        self.series.iter().map(|(series, _)| series)
+    }
+
+    /// Returns the series with too few runs for detecting a change.
+    fn short(&self) -> impl Iterator<Item = &Series<'r, 'a>> {
+        let all = self.searched().chain(&self.single);
+        all.filter(|series| series.records.len() < self.needed)
     }
 
     fn each(&self) -> impl Iterator<Item = (&Series<'r, 'a>, &HistoryShift)> {
@@ -69,18 +94,33 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         series.flat_map(|(series, shifts)| shifts.iter().map(move |shift| (series, shift)))
     }
 
-    /// Returns the latest change of each ratio, or of each baseline's time if there are no ratios.
+    /// Returns the latest change of each ratio, or of each baseline's time if there are no ratios. The
+    /// result is empty if no series has multiple runs.
+    ///
+    /// A series with too few runs is omitted if it ended before the latest run: its subject is no
+    /// longer measured, so it never gets enough runs.
     pub fn latest(&self) -> Vec<LatestChange> {
-        let has_ratio = self.series.iter().any(|(s, _)| s.unit == Unit::Ratio);
+        if self.series.is_empty() {
+            return Vec::new();
+        }
+        let all = || self.searched().chain(&self.single);
+        let has_ratio = all().any(|series| series.unit == Unit::Ratio);
         let is_meant = |series: &Series| series.unit == Unit::Ratio || !has_ratio;
-        let meant = self.series.iter().filter(|(series, _)| is_meant(series));
-        let latest = meant.map(|(series, shifts)| LatestChange {
+        let searched = self
+            .series
+            .iter()
+            .map(|(series, shifts)| (series, shifts.last()));
+        let all = searched.chain(self.single.iter().map(|series| (series, None)));
+        let may_grow = |series: &Series| series.started_unix_s() >= self.latest_unix_s;
+        let latest = all.filter(|(series, _)| {
+            is_meant(series) && (series.records.len() >= self.needed || may_grow(series))
+        });
+        let latest = latest.map(|(series, shift)| LatestChange {
             title: series.title.clone(),
             runs: series.records.len(),
             // Ratios and times are above 0, so that each change has a ratio.
-            change: shifts
-                .last()
-                .and_then(|shift| Some((shift.change?, series.run(shift)))),
+            change: shift.and_then(|shift| Some((shift.change?, series.run(shift)))),
+            needed: (series.records.len() < self.needed).then_some(self.needed),
         });
         latest.collect()
     }
@@ -132,25 +172,39 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
     }
 
     /// Returns a sentence with the number of runs that are needed to detect a change. Returns
-    /// `None` if there are enough runs.
+    /// `None` if some series has enough runs.
     pub fn open(&self) -> Option<String> {
-        let needed = self.too_few.filter(|_| !self.series.is_empty())?;
-        Some(format!(
-            "Too few runs to detect a change: at least {needed} are needed."
-        ))
+        let is_short = |series: &Series| series.records.len() < self.needed;
+        let is_open = !self.series.is_empty() && self.searched().all(is_short);
+        is_open.then(|| {
+            format!(
+                "Too few runs to detect a change: at least {} are needed.",
+                self.needed
+            )
+        })
     }
 
     /// Returns a note on how to interpret the changes, or their absence.
     pub fn note(&self) -> String {
-        match (self.series.is_empty(), self.open(), self.each().next()) {
-            (true, ..) => String::new(),
-            (_, Some(reason), _) => reason,
-            (.., None) => "No ratio or baseline time shifted to another level. At most 5 % of histories without a \
-                           real change would show one."
-                .into(),
-            (.., Some(_)) => "Each change is attributed to its first run, which may be off by a run or two. At most \
-                              5 % of histories without a real change show one."
-                .into(),
+        if self.series.is_empty() {
+            return String::new();
+        }
+        if let Some(reason) = self.open() {
+            return reason;
+        }
+        let note = match self.each().next() {
+            None => {
+                "No ratio or baseline time shifted to another level. At most 5 % of histories without a real change would \
+                 show one."
+            }
+            Some(_) => {
+                "Each change is attributed to its first run, which may be off by a run or two. At most 5 % of histories \
+                 without a real change show one."
+            }
+        };
+        match self.short().count() {
+            0 => note.into(),
+            short => format!("{note} {}", changes::too_short(short, self.needed)),
         }
     }
 
@@ -221,6 +275,12 @@ impl<'r, 'a> Series<'r, 'a> {
             unit,
             records,
         }
+    }
+
+    /// Returns the start of the series' latest run (Unix time, s).
+    fn started_unix_s(&self) -> f64 {
+        let starts = self.records.iter().map(|r| r.summary.started_unix_s);
+        starts.fold(f64::NEG_INFINITY, f64::max)
     }
 
     fn values(&self) -> Vec<f64> {

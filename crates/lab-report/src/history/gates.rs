@@ -67,22 +67,29 @@ pub fn gates(
             )];
         }
         let limit = 1.0 + condition.change;
-        let latest = found
-            .latest()
-            .into_iter()
-            .map(|latest| match latest.change {
-                None => {
-                    let statement = changes::never_changed(&latest.title, latest.runs);
-                    Gate::new(&condition.text, &latest.title, Decision::Passed, &statement)
-                }
-                Some((change, run)) => {
-                    let decision = Decision::for_interval(condition.relation, &change, limit, 0.0);
-                    let statement = changes::changed_in_history(&latest.title, &change, &run);
-                    Gate::new(&condition.text, &latest.title, decision, &statement)
-                        .with_value(Quantity::ratio(&change))
-                        .with_limit(limit, Unit::Ratio)
-                }
-            });
+        let latest =
+            found
+                .latest()
+                .into_iter()
+                .map(|latest| match (latest.change, latest.needed) {
+                    (None, Some(needed)) => {
+                        let (title, runs) = (&latest.title, latest.runs);
+                        let statement = changes::too_few_runs(title, runs, needed);
+                        Gate::new(&condition.text, title, Decision::Inconclusive, &statement)
+                    }
+                    (None, None) => {
+                        let statement = changes::never_changed(&latest.title, latest.runs);
+                        Gate::new(&condition.text, &latest.title, Decision::Passed, &statement)
+                    }
+                    (Some((change, run)), _) => {
+                        let decision =
+                            Decision::for_interval(condition.relation, &change, limit, 0.0);
+                        let statement = changes::changed_in_history(&latest.title, &change, &run);
+                        Gate::new(&condition.text, &latest.title, decision, &statement)
+                            .with_value(Quantity::ratio(&change))
+                            .with_limit(limit, Unit::Ratio)
+                    }
+                });
         let latest: Vec<Gate> = latest.collect();
         if latest.is_empty() {
             let statement = changes::nothing_in_history();

@@ -272,6 +272,22 @@ pub fn never_changed(title: &str, runs: usize) -> String {
     format!("{title} did not change in {}", count(runs, "run"))
 }
 
+/// States that a ratio or time has too few runs for detecting a change.
+pub fn too_few_runs(title: &str, runs: usize, needed: usize) -> String {
+    format!(
+        "{title} has {}, too few to detect a change: at least {needed} are needed",
+        count(runs, "run")
+    )
+}
+
+/// States how many ratios and times have too few runs for detecting a change.
+pub fn too_short(series: usize, needed: usize) -> String {
+    let have = if series == 1 { "has" } else { "have" };
+    format!(
+        "{series} of the ratios and times {have} fewer than {needed} runs, too few to detect a change."
+    )
+}
+
 /// States that no change in a history can be judged.
 pub fn nothing_in_history() -> &'static str {
     "the runs have no ratio and no time that can be compared"

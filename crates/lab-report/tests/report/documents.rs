@@ -5,7 +5,7 @@ use crate::support;
 use crate::support::outline::outline;
 use crate::support::served::RunSize;
 use lab_document::{CellContent, Document};
-use lab_model::{Ending, Failure, PointId, Reading, Run, SubjectId};
+use lab_model::{Decision, Ending, Failure, PointId, Reading, Run, SubjectId};
 use lab_report::{BetweenReport, NamedRuns, Report, RunSummary};
 use lab_stats::between::Recorded;
 use std::collections::HashMap;
@@ -339,17 +339,69 @@ fn every_effect_of_a_factor_is_a_row_and_stands_in_a_table() {
     }
 }
 
-/// Outlines the history of runs. Each run started a day after the previous run.
-fn history(name: &str, runs: impl IntoIterator<Item = Run>) -> String {
+/// Returns the runs of a history. Each run started a day after the previous run.
+fn summaries(name: &str, runs: impl IntoIterator<Item = Run>) -> Vec<RunSummary> {
     let day = |(i, mut run): (usize, Run)| {
         run.started_unix_s += 86_400.0 * i as f64;
         run.name = format!("{i}-{name}.lab");
         RunSummary::new(&run, &HashMap::new()).expect("a run with a plan")
     };
-    let runs: Vec<RunSummary> = runs.into_iter().enumerate().map(day).collect();
+    runs.into_iter().enumerate().map(day).collect()
+}
+
+/// Outlines the history of runs.
+fn history(name: &str, runs: impl IntoIterator<Item = Run>) -> String {
+    let runs = summaries(name, runs);
     let document = lab_report::history::document(name, &runs, &[]);
     assert_is_complete(&document);
     outline(&document)
+}
+
+/// Two subjects have a history of 20 runs; the third has been added later.
+#[test]
+fn a_gate_does_not_pass_for_a_ratio_with_few_runs() {
+    use support::commands::{command, run};
+    let models = [
+        command("A", "./a", 20.0),
+        command("B", "./b", 21.0),
+        command("C", "./c", 22.0),
+    ];
+    let condition = ["change>3%".parse().expect("a condition")];
+    for recent in [1, 3] {
+        let subjects = |day: usize| if day < 20 - recent { 2 } else { 3 };
+        let runs = (0..20).map(|day| run(&models[..subjects(day)], &[], 8));
+        let runs = summaries("sort", runs);
+        let gates = lab_report::history::gates(&runs, &[], &condition);
+        let decisions: Vec<_> = gates.iter().map(|gate| gate.decision).collect();
+        assert_eq!(
+            decisions,
+            [Decision::Passed, Decision::Inconclusive],
+            "{gates:?}"
+        );
+        let document = lab_report::history::document("sort", &runs, &[]);
+        let outline = outline(&document);
+        assert!(
+            outline.contains("1 of the ratios and times has fewer than 9 runs"),
+            "{outline}"
+        );
+    }
+}
+
+/// A subject was measured three times and then removed.
+#[test]
+fn a_gate_ignores_a_ratio_that_gets_no_more_runs() {
+    use support::commands::{command, run};
+    let models = [
+        command("A", "./a", 20.0),
+        command("B", "./b", 21.0),
+        command("C", "./c", 22.0),
+    ];
+    let condition = ["change>3%".parse().expect("a condition")];
+    let subjects = |day: usize| if (5..8).contains(&day) { 3 } else { 2 };
+    let runs = (0..20).map(|day| run(&models[..subjects(day)], &[], 8));
+    let gates = lab_report::history::gates(&summaries("sort", runs), &[], &condition);
+    let decisions: Vec<_> = gates.iter().map(|gate| gate.decision).collect();
+    assert_eq!(decisions, [Decision::Passed], "{gates:?}");
 }
 
 #[test]

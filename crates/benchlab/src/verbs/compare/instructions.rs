@@ -9,7 +9,9 @@ use lab_bench::layout_variables;
 use lab_document::{Gate, Quantity};
 use lab_model::{Command, Decision, Plan, PointId, Relation, StoredGate, Subject, SubjectId, Unit};
 use lab_plan::filled;
-use lab_profile::{CountRange, Layouts, Profiled, Tool, ValgrindRun, read_counts, wording};
+use lab_profile::{
+    CountRange, Ending, Layouts, Profiled, Tool, ValgrindRun, read_instructions, wording,
+};
 use lab_stats::gate::GateCondition;
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -123,14 +125,27 @@ pub fn judge(plan: &Plan, run: &Path) -> Result<(), Exit> {
     let scratch = measuring::scratch(None)?;
     let time_limit = Duration::from_nanos(plan.measure.time_limit_ns);
     let runs = run_valgrind(&programs, scratch.folder(), &requested, time_limit)?;
-    let counted = |subject, point| range(plan, &layouts, &runs, subject, point);
+    let counted = |subject, point| {
+        let is_meant = |run: &&ValgrindRun| {
+            let layout = &layouts[run.command];
+            (layout.subject, layout.point) == (subject, point)
+        };
+        let runs: Vec<&ValgrindRun> = runs.iter().filter(is_meant).collect();
+        counted(plan, &runs, &plan.subject_label(subject))
+    };
     let mut gates = Vec::new();
     let baseline = plan.baseline;
     for point in plan.points.ids() {
         let before = counted(baseline, point)?;
         for subject in plan.compared().filter(|&subject| subject != baseline) {
             let after = counted(subject, point)?;
-            gates.push(gate(plan, subject, point, before, after, counted_over));
+            if after.ending != before.ending {
+                let reason = wording::statuses_differ(&after.ending, &before.ending);
+                let name = plan.subject_label(subject);
+                return Err(Exit::failed(wording::counting_failed(&name, &reason)));
+            }
+            let ranges = [before.range, after.range];
+            gates.push(gate(plan, (subject, point), ranges, counted_over));
         }
     }
     if gates.is_empty() {
@@ -149,34 +164,47 @@ pub fn judge(plan: &Plan, run: &Path) -> Result<(), Exit> {
     Ok(RunWriter::add_gates(run, &kept)?)
 }
 
+/// The instructions of a command at a point.
+struct Counted {
+    range: CountRange,
+    /// The way in which the command ended in all layouts.
+    ending: Ending,
+}
+
 /// Returns the lowest and the highest instruction count of a command at a point.
-fn range(
-    plan: &Plan,
-    layouts: &[Layout],
-    runs: &[ValgrindRun],
-    subject: SubjectId,
-    point: PointId,
-) -> Result<CountRange, Exit> {
+///
+/// # Errors
+/// Returns an error if a run was not counted completely, if it ended with an exit status that the
+/// measurement does not accept, or if not all runs ended in the same way.
+fn counted(plan: &Plan, runs: &[&ValgrindRun], name: &str) -> Result<Counted, Exit> {
+    let failed = |reason: &str| Exit::failed(wording::counting_failed(name, reason));
     let mut counts = Vec::new();
     for run in runs {
-        let layout = &layouts[run.command];
-        if (layout.subject, layout.point) != (subject, point) {
-            continue;
+        let count = read_instructions(run).map_err(|reason| failed(&reason))?;
+        if !is_accepted(plan, &run.ending()) {
+            return Err(failed(&wording::failed_under_valgrind(&run.ending())));
         }
-        let failed = |reason: &str| {
-            Exit::failed(wording::counting_failed(
-                &plan.subject_label(subject),
-                reason,
-            ))
-        };
-        let costs = read_counts(run).map_err(|reason| failed(&reason))?;
-        counts.push(
-            costs
-                .total_of("Ir")
-                .ok_or_else(|| failed("no instructions"))?,
-        );
+        counts.push(count);
     }
-    CountRange::from_counts(counts).ok_or_else(|| Exit::failed("no instructions were counted"))
+    let first = runs.first().map(|run| run.ending());
+    let (Some(ending), Some(range)) = (first, CountRange::from_counts(counts)) else {
+        return Err(failed(wording::NO_INSTRUCTIONS));
+    };
+    match runs.iter().find(|run| run.ending() != ending) {
+        Some(other) => Err(failed(&wording::statuses_vary(&ending, &other.ending()))),
+        None => Ok(Counted { range, ending }),
+    }
+}
+
+/// Returns true if the measurement counts a run with this exit status.
+fn is_accepted(plan: &Plan, ending: &Ending) -> bool {
+    let Ending::Exited(status) = ending else {
+        return false;
+    };
+    match plan.commands() {
+        Some(commands) => commands.accepts(*status),
+        None => *status == 0,
+    }
 }
 
 fn condition(plan: &Plan) -> String {
@@ -185,10 +213,8 @@ fn condition(plan: &Plan) -> String {
 
 fn gate(
     plan: &Plan,
-    subject: SubjectId,
-    point: PointId,
-    before: CountRange,
-    after: CountRange,
+    (subject, point): (SubjectId, PointId),
+    [before, after]: [CountRange; 2],
     layouts: Layouts,
 ) -> Gate {
     let margin = plan.measure.margin;

@@ -28,10 +28,14 @@ const SETUP_LIMIT: Duration = Duration::from_secs(3600);
 /// Runs the commands under Valgrind, saves the results in a run file, and then measures the
 /// commands without Valgrind. Returns the report on the file, with the gates.
 pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit> {
-    let compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::invalid)?;
-    let Verb::Compare(compare) = &compared.verb else {
+    let mut compared = Cli::try_parse_from(compare_command_line(args)).map_err(Exit::invalid)?;
+    let Verb::Compare(compare) = &mut compared.verb else {
         unreachable!("the command line runs `compare`")
     };
+    if args.runs.is_some() {
+        compare.measuring.runs.clone_from(&args.runs);
+    }
+    let compare = &*compare;
     interrupt::watch().map_err(Exit::failed)?;
     if args.rev.len() > 2 {
         return Err(Exit::invalid(wording::TOO_MANY_REVISIONS));
@@ -140,7 +144,7 @@ fn layouts(plan: &Plan, ids: &[SubjectId], folders: &[PathBuf]) -> Vec<Layout> {
 }
 
 /// Returns the ranges of each program's event counts over its builds. The list is empty if there is
-/// only one build. A program whose first build was stopped has no ranges.
+/// only one build. A program has no ranges if the counts of its first build cover only a part of it.
 fn ranges(
     layouts: &[Layout],
     ids: &[SubjectId],
@@ -150,24 +154,38 @@ fn ranges(
     if others.is_empty() {
         return Ok(Vec::new());
     }
-    let mut counts: Vec<(SubjectId, CostProfile)> = Vec::new();
-    for run in others {
-        let costs = read_counts(run).map_err(Exit::failed)?;
-        counts.push((layouts[run.command].subject, costs));
-    }
     let programs = ids.iter().zip(&read.profiles);
     let ranges = programs.map(|(id, profile)| {
-        if profile.stopped.contains(&Tool::Cachegrind) {
-            return EventRanges::default();
+        if profile.partial.contains(&Tool::Cachegrind) {
+            return Ok(EventRanges::default());
         }
-        let others = counts.iter().filter(|(subject, _)| subject == id);
-        let all = profile
-            .cachegrind
+        let others = others
             .iter()
-            .chain(others.map(|(_, costs)| costs));
-        EventRanges::from_profiles(&all.collect::<Vec<&CostProfile>>())
+            .filter(|run| layouts[run.command].subject == *id);
+        let others = others.map(|run| counts_of_build(run, profile));
+        let others = others.collect::<Result<Vec<CostProfile>, Exit>>()?;
+        let all = profile.cachegrind.iter().chain(&others);
+        Ok(EventRanges::from_profiles(
+            &all.collect::<Vec<&CostProfile>>(),
+        ))
     });
-    Ok(ranges.collect())
+    ranges.collect()
+}
+
+/// Returns the counts of another build than the first.
+///
+/// # Errors
+/// Returns an error if the build was not counted, or if it ended with another exit status than the
+/// first build.
+fn counts_of_build(run: &ValgrindRun, first: &Profile) -> Result<CostProfile, Exit> {
+    let costs = read_counts(run).map_err(Exit::failed)?;
+    let status = first.exit_status("Ir").map(lab_profile::Ending::Exited);
+    match status {
+        Some(status) if run.ending() != status => {
+            Err(Exit::failed(wording::statuses_vary(&status, &run.ending())))
+        }
+        _ => Ok(costs),
+    }
 }
 
 /// Returns the tools of `--only`, or all tools.
@@ -250,7 +268,8 @@ fn write_totals(
     Ok(())
 }
 
-/// Returns the command line of `benchlab compare` for the same commands.
+/// Returns the command line of `benchlab compare` for the same commands, without `--runs`, whose path
+/// may not be UTF-8.
 fn compare_command_line(args: &ProfileArgs) -> Vec<String> {
     let mut words: Vec<String> = ["benchlab", "compare", "--ignore-failure"]
         .map(String::from)
@@ -262,11 +281,6 @@ fn compare_command_line(args: &ProfileArgs) -> Vec<String> {
     let programs = args.commands.len().max(args.rev.len()).max(1);
     let names = names(args, programs).into_iter();
     words.extend(names.map(|name| format!("--name={name}")));
-    let runs = args
-        .runs
-        .as_ref()
-        .map(|runs| format!("--runs={}", runs.display()));
-    words.extend(runs);
     words.extend(
         args.budget
             .map(|time| format!("--for={}ms", time.as_millis())),
