@@ -396,9 +396,7 @@ fn machine(folder: &Path) {
 /// Options on the command line replace those of an entry, for every kind of audit.
 #[test]
 fn options_of_an_audit_can_be_given_again() {
-    let repository = Repository::new(
-        "[audit.machine]\nkind = \"host\"\nrules = \"absent\"\n",
-    );
+    let repository = Repository::new("[audit.machine]\nkind = \"host\"\nrules = \"absent\"\n");
     machine(&repository.path());
     fs::create_dir(repository.path().join("own")).unwrap();
     let words = [
