@@ -306,7 +306,7 @@ pub fn label(finding: &LogsFinding) -> &'static str {
         LogsFinding::Malformed { .. } => "malformed",
         LogsFinding::TooLong { .. } => "too long",
         LogsFinding::WithoutStatus { .. } => "no status",
-        LogsFinding::WithoutOutcome { .. } => "no errors",
+        LogsFinding::WithoutOutcome { .. } => "errors",
         LogsFinding::WithoutDuration { .. } | LogsFinding::UntimedStatements { .. } => {
             "no duration"
         }
