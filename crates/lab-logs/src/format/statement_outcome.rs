@@ -116,7 +116,9 @@ mod tests {
 
     fn status(lines: &[&str], statement: &str) -> u16 {
         let mut outcome = StatementOutcome::default();
-        lines.iter().for_each(|line| outcome.note(line.as_bytes()));
+        for line in lines {
+            outcome.note(line.as_bytes());
+        }
         outcome.status(statement.as_bytes())
     }
 
