@@ -210,6 +210,7 @@ pub fn sql(bytes: &[u8]) {
     };
     let dialect = match first {
         b'm' => Dialect::Mysql,
+        b'u' => Dialect::Unknown,
         _ => Dialect::Postgresql,
     };
     let query = fold(statement, dialect);

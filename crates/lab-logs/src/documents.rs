@@ -166,12 +166,16 @@ impl Columns {
         let duration = |text| numbers.duration_ns(text, self.scale);
         let calls = numbers.count(cell(row, Some(self.calls))?)?;
         let max = cell(row, self.max).map(duration);
-        let errors = cell(row, self.errors).map(|text| numbers.count(text));
+        let errors = match cell(row, self.errors) {
+            Some(text) => Some(numbers.count(text)?),
+            None => None,
+        };
         Some(LogPage {
             kind: PageKind::Query,
             name: query::fold(row.get(self.text).unwrap_or_default(), self.dialect),
             requests: calls,
-            errors: errors.unwrap_or(Some(0))?,
+            errors: errors.unwrap_or(0),
+            without_status: if errors.is_none() { calls } else { 0 },
             timed: calls,
             total_ns: duration(cell(row, Some(self.total))?)?,
             max_ns: max.unwrap_or(Some(0))?,

@@ -23,7 +23,7 @@ pub struct Entry<'a> {
     pub is_late: bool,
     /// The SQL dialect of a statement.
     pub dialect: Dialect,
-    /// The status code, or 0 if unknown. A failed statement has 500.
+    /// The status code, or 0 if unknown. A statement has 200, or 500 if it failed.
     pub status: u16,
     /// The number of bytes sent, or 0 if unknown.
     pub bytes: u64,

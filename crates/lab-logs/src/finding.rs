@@ -131,6 +131,13 @@ pub enum LogsFinding {
         /// The total number of lines.
         of: u64,
     },
+    /// It is unknown whether statements failed.
+    WithoutOutcome {
+        /// The number of statements of which it is unknown.
+        statements: u64,
+        /// The total number of statements.
+        of: u64,
+    },
     /// Requests have no status.
     WithoutStatus {
         /// The number of requests without a status.
@@ -282,6 +289,15 @@ pub enum GateProblem {
     NoRequests,
     /// No status is known.
     NoStatus,
+    /// It is unknown of all statements whether they failed.
+    NoOutcome,
+    /// Statements of which it is unknown whether they failed could change the result.
+    UnknownOutcome {
+        /// The number of statements of which it is unknown.
+        statements: u64,
+        /// The total number of statements.
+        of: u64,
+    },
     /// Requests without a status could change the result.
     UnknownStatus {
         /// The number of requests without a status.

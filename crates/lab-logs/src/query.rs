@@ -65,9 +65,17 @@ fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
     }
 }
 
+/// Splits the name of a query into a phase of the extended protocol, such as `parse: `, and the name
+/// of the statement. The phase is empty for the statement itself.
+pub fn split_phase(name: &str) -> (&str, &str) {
+    const PHASES: [&str; 2] = ["parse: ", "bind: "];
+    let phase = PHASES.iter().find(|phase| name.starts_with(**phase));
+    name.split_at(phase.map_or(0, |phase| phase.len()))
+}
+
 /// Turns a query into a printable name that is short enough to display.
 ///
-/// If the name does not show the full query, it ends with a digest of the query.
+/// If the name does not show the full query, it ends with a digest of the query, without its phase.
 fn name(query: &[u8]) -> String {
     if query.is_empty() {
         return EMPTY.into();
@@ -76,7 +84,8 @@ fn name(query: &[u8]) -> String {
     if text.len() <= MAX_NAME && text.as_bytes() == query {
         return text;
     }
-    let digest = digest(query);
+    let phase = split_phase(&text).0.len();
+    let digest = digest(query.get(phase..).unwrap_or(query));
     if text.len() <= MAX_NAME {
         return format!("{text} [{digest}]");
     }
@@ -113,14 +122,17 @@ fn digest(query: &[u8]) -> String {
 
 /// Returns a key that is the same for all names of a query.
 ///
-/// The names can differ in the case of keywords and in blanks around symbols.
+/// The names can differ in the case of keywords and in blanks around symbols. The key of a phase of
+/// the extended protocol begins with the phase.
 pub fn key(name: &str) -> String {
+    let (phase, name) = split_phase(name);
     let is_digest = |text: &&str| text.len() == 12 && text.bytes().all(|b| b.is_ascii_hexdigit());
     let inner = name
         .strip_suffix(']')
         .and_then(|rest| rest.rsplit_once(" ["));
     let known = inner.map(|(_, digest)| digest).filter(is_digest);
-    known.map_or_else(|| digest(name.as_bytes()), str::to_owned)
+    let digest = known.map_or_else(|| digest(name.as_bytes()), str::to_owned);
+    format!("{phase}{digest}")
 }
 
 /// Returns the offset after the keyword SELECT at the beginning of a query, also after the phase of
@@ -128,11 +140,7 @@ pub fn key(name: &str) -> String {
 ///
 /// Returns 0 if the query does not begin with SELECT.
 fn end_of_select(query: &str) -> usize {
-    let phases = ["parse: ", "bind: "];
-    let begin = phases
-        .iter()
-        .find(|phase| query.starts_with(**phase))
-        .map_or(0, |phase| phase.len());
+    let begin = split_phase(query).0.len();
     let word = query.as_bytes()[begin..].get(..7);
     if word.is_some_and(|word| word.eq_ignore_ascii_case(b"select ")) {
         begin + 6
@@ -200,7 +208,8 @@ struct QueryWriter<'t> {
     text: &'t [u8],
     dialect: Dialect,
     tokens: &'t [Token],
-    /// The tokens that are generated names, which the client makes up for each use.
+    /// The tokens that are generated names, which the client makes up for each use, in ascending
+    /// order.
     names: Vec<GeneratedName>,
     closing: Vec<usize>,
     folded: Vec<u8>,
@@ -258,12 +267,12 @@ impl QueryWriter<'_> {
     /// Returns the kind of the generated name at `at`, or `None` if the token is not a generated
     /// name.
     fn generated(&self, at: usize) -> Option<NameKind> {
-        let known = self.names.iter().find(|name| name.token == at);
+        let known = self.names.binary_search_by_key(&at, |name| name.token);
         let is_temporary = || {
             let text = &self.text[self.tokens[at].bytes.clone()];
             self.is_name(at) && has_temporary_name(text)
         };
-        let kind = known.map(|name| name.kind);
+        let kind = known.ok().map(|index| self.names[index].kind);
         kind.or_else(|| is_temporary().then_some(NameKind::Table))
     }
 
@@ -310,7 +319,7 @@ impl QueryWriter<'_> {
             self.space(sign);
         }
         // `@?` would be an operator.
-        if self.dialect == Dialect::Postgresql && self.folded.ends_with(b"@") {
+        if !self.dialect.is_mysql() && self.folded.ends_with(b"@") {
             self.folded.push(b' ');
         }
         self.folded.push(b'?');
@@ -623,6 +632,17 @@ mod tests {
     }
 
     #[test]
+    fn a_statement_with_many_parts_is_read_in_one_pass() {
+        let unions = vec!["SELECT a FROM t WHERE b=1"; 20_000].join(" UNION ALL ");
+        let quoted = format!("{unions} UNION ALL SELECT a FROM t WHERE b=\"x\"");
+        for statement in [unions, quoted] {
+            assert!(mysql(&statement).starts_with("SELECT … FROM t WHERE b=? UNION ALL "));
+        }
+        let savepoints = "SAVEPOINT s1;".repeat(20_000);
+        assert!(postgresql(&savepoints).starts_with("SAVEPOINT ?;SAVEPOINT ?;"));
+    }
+
+    #[test]
     fn lists_of_any_length_are_one_query() {
         for statement in [
             "a IN (1)",
@@ -749,6 +769,23 @@ mod tests {
             postgresql("SELECT \"a\u{200b}\""),
             postgresql("SELECT \"a\u{200c}\"")
         );
+    }
+
+    #[test]
+    fn a_phase_has_the_digest_of_its_statement() {
+        let columns: Vec<String> = (0..50).map(|i| format!("column_{i}")).collect();
+        // The name of the second is short only without the phase.
+        for columns in [columns.join(", "), format!("c{}", "c".repeat(173))] {
+            let statement = format!("select {columns} from t where id=$1");
+            let [query, parse, bind] =
+                ["", "parse: ", "bind: "].map(|phase| postgresql(&format!("{phase}{statement}")));
+            assert_eq!(key(&parse), format!("parse: {}", key(&query)));
+            assert_eq!(key(&bind), format!("bind: {}", key(&query)));
+            assert!(
+                parse.starts_with("parse: select ") && parse.ends_with(']'),
+                "{parse}"
+            );
+        }
     }
 
     proptest! {

@@ -17,12 +17,25 @@ pub enum Dialect {
     Mysql,
     /// MySQL and MariaDB with `ANSI_QUOTES`: `"…"` is a name, and `#` begins a comment.
     MysqlAnsi,
+    /// A system whose `"…"` can be a string: a string unless the statement itself shows that it is
+    /// a name. Otherwise as PostgreSQL.
+    Unknown,
 }
 
 impl Dialect {
     /// Returns true for MySQL and MariaDB.
     pub fn is_mysql(self) -> bool {
-        self != Dialect::Postgresql
+        matches!(self, Dialect::Mysql | Dialect::MysqlAnsi)
+    }
+
+    /// Returns the dialect of a statement whose `"…"` are names, if they can be strings in this
+    /// dialect.
+    fn with_names(self) -> Option<Dialect> {
+        match self {
+            Dialect::Mysql => Some(Dialect::MysqlAnsi),
+            Dialect::Unknown => Some(Dialect::Postgresql),
+            Dialect::Postgresql | Dialect::MysqlAnsi => None,
+        }
     }
 }
 
@@ -61,6 +74,14 @@ pub fn ends_within_quotes(text: &[u8], dialect: Dialect) -> bool {
     read(text, dialect).is_open
 }
 
+/// Returns true if the last token of the text is a semicolon. A semicolon in a comment or in quotes
+/// is no token.
+pub fn ends_with_semicolon(text: &[u8], dialect: Dialect) -> bool {
+    let lexer = read(text, dialect);
+    let last = lexer.tokens.len().checked_sub(1);
+    !lexer.is_open && last.is_some_and(|last| lexer.is_symbol(last, b';'))
+}
+
 /// Returns the texts of a statement's block comments.
 pub fn block_comments(text: &[u8], dialect: Dialect) -> Vec<&[u8]> {
     if memchr::memmem::find(text, b"/*").is_none() {
@@ -94,10 +115,10 @@ pub fn double_quotes(text: &[u8]) -> DoubleQuotes<'_> {
 
 fn read(text: &[u8], dialect: Dialect) -> Lexer<'_> {
     let lexer = read_quotes(text, dialect);
-    if dialect == Dialect::Mysql && lexer.has_ansi_names() {
-        return read_quotes(text, Dialect::MysqlAnsi);
+    match dialect.with_names() {
+        Some(dialect) if lexer.has_ansi_names() => read_quotes(text, dialect),
+        _ => lexer,
     }
-    lexer
 }
 
 /// Reads a statement whose server may have the unusual setting for backslashes:
@@ -163,11 +184,11 @@ impl Lexer<'_> {
             match rest[0] {
                 blank if is_blank(blank) => self.skip(1),
                 b'\'' => self.push_quoted(0, self.has_escapes, TokenKind::Literal),
-                b'"' if self.dialect == Dialect::Mysql => {
+                b'"' if self.dialect.with_names().is_some() => {
                     self.push_quoted(0, self.has_escapes, TokenKind::Literal)
                 }
                 b'"' | b'`' => self.push_quoted(0, false, TokenKind::QuotedName),
-                b'$' if self.dialect == Dialect::Postgresql => self.push_dollar(),
+                b'$' if !self.dialect.is_mysql() => self.push_dollar(),
                 b'0'..=b'9' => self.push_number_or_word(),
                 b'.' => self.push_dot(),
                 b'?' | b'@' | b'#' | b'-' => self.push_operator(),
@@ -213,18 +234,32 @@ impl Lexer<'_> {
     /// An unterminated string shows nothing, because the statement was truncated. An account such
     /// as `"ann"@"10.0.0.1"` shows nothing either.
     fn has_ansi_names(&self) -> bool {
-        (0..self.tokens.len()).any(|at| {
-            let token = &self.tokens[at];
-            let is_string =
-                token.kind == TokenKind::Literal && self.text[token.bytes.start] == b'"';
-            let is_cut = self.is_open && token.bytes.end == self.text.len();
+        let mut strings = (0..self.tokens.len())
+            .filter(|at| self.can_be_name(*at))
+            .peekable();
+        if strings.peek().is_none() {
+            return false;
+        }
+        let selects_rows = self.selects_rows();
+        strings.any(|at| {
             let before = at.checked_sub(1);
-            let is_account = self.is_symbol(at + 1, b'@')
-                || before.is_some_and(|before| self.is_symbol(before, b'@'));
-            let is_name = self.is_symbol(at + 1, b'.')
-                || before.is_some_and(|at| self.is_symbol(at, b'.') || self.is_before_table(at));
-            is_string && !is_cut && !is_account && is_name
+            self.is_symbol(at + 1, b'.')
+                || before.is_some_and(|at| {
+                    self.is_symbol(at, b'.') || self.is_before_table(at, selects_rows)
+                })
         })
+    }
+
+    /// Returns true if a token is a whole string in double quotes and not a part of an account.
+    fn can_be_name(&self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        let is_string = token.kind == TokenKind::Literal && self.text[token.bytes.start] == b'"';
+        let is_cut = self.is_open && token.bytes.end == self.text.len();
+        let is_account = || {
+            let before = at.checked_sub(1);
+            self.is_symbol(at + 1, b'@') || before.is_some_and(|at| self.is_symbol(at, b'@'))
+        };
+        is_string && !is_cut && !is_account()
     }
 
     fn is_symbol(&self, at: usize, symbol: u8) -> bool {
@@ -240,7 +275,9 @@ impl Lexer<'_> {
     }
 
     /// Returns true if the token is a keyword that only the name of a table can follow.
-    fn is_before_table(&self, at: usize) -> bool {
+    ///
+    /// `selects_rows` is true if FROM precedes tables in the statement.
+    fn is_before_table(&self, at: usize, selects_rows: bool) -> bool {
         const KEYWORDS: [&[u8]; 4] = [b"join", b"into", b"update", b"table"];
         // After a dot or `@`, the word is a name, and an alias can follow it. IS DISTINCT FROM
         // compares values.
@@ -249,7 +286,7 @@ impl Lexer<'_> {
                 || self.is_symbol(at - 1, b'@')
                 || self.is_word(at - 1, b"distinct"));
         let is_keyword = KEYWORDS.iter().any(|word| self.is_word(at, word));
-        let is_from = || self.is_word(at, b"from") && self.selects_rows() && !self.is_argument(at);
+        let is_from = || selects_rows && self.is_word(at, b"from") && !self.is_argument(at);
         !is_name && (is_keyword || is_from())
     }
 
@@ -367,7 +404,7 @@ impl Lexer<'_> {
         let mut at = 0;
         while let Some(next) = memchr::memchr2(b'*', b'/', &rest[at..]).map(|n| at + n) {
             match &rest[next..] {
-                [b'/', b'*', ..] if depth == 0 || self.dialect == Dialect::Postgresql => {
+                [b'/', b'*', ..] if depth == 0 || !self.dialect.is_mysql() => {
                     depth += 1;
                     at = next + 2;
                 }
@@ -435,7 +472,7 @@ impl Lexer<'_> {
         const OPERATORS: [&[u8]; 5] = [b"?|", b"?&", b"@?", b"#-", b"-|-"];
         let rest = &self.text[self.position..];
         let mut operators = OPERATORS.iter().filter(|o| rest.starts_with(o));
-        let has_operators = self.dialect == Dialect::Postgresql && self.is_behind_operand();
+        let has_operators = !self.dialect.is_mysql() && self.is_behind_operand();
         match operators.next().filter(|_| has_operators) {
             Some(operator) => self.push(TokenKind::Symbol, operator.len()),
             None if rest[0] == b'?' && self.is_placeholder() => self.push(TokenKind::Literal, 1),
@@ -617,11 +654,11 @@ fn number_length(text: &[u8], run: usize, dialect: Dialect) -> Option<usize> {
     let is_octal = |b: &u8| matches!(b, b'0'..=b'7');
     if is_radix(b"xX", u8::is_ascii_hexdigit)
         || is_radix(b"bB", |b| matches!(b, b'0' | b'1'))
-        || (dialect == Dialect::Postgresql && is_radix(b"oO", is_octal))
+        || (!dialect.is_mysql() && is_radix(b"oO", is_octal))
     {
         return Some(run);
     }
-    let has_underscores = dialect == Dialect::Postgresql;
+    let has_underscores = !dialect.is_mysql();
     let is_digit = |b: &&u8| b.is_ascii_digit() || (has_underscores && **b == b'_');
     let integer = word.iter().take_while(is_digit).count();
     let exponent = exponent_length(&text[integer..]);
@@ -774,6 +811,40 @@ mod tests {
             spelled(account, Dialect::Mysql).join(" "),
             r#"GRANT SELECT ON "shop" . "t" TO ? @ ?"#
         );
+    }
+
+    #[test]
+    fn double_quotes_of_an_unknown_system_are_strings_or_names() {
+        let spelled = |text: &str| spelled(text, Dialect::Unknown).join(" ");
+        for (text, tokens) in [
+            (r#"a = "ann@example.org" AND b = $1"#, "a = ? AND b = ?"),
+            (
+                r#"SELECT "a" FROM "t" WHERE b = 'x'"#,
+                r#"SELECT "a" FROM "t" WHERE b = ?"#,
+            ),
+            ("d #>> $$ann$$ ? 'k'", "d # > > ? ? ?"),
+            ("1 -- ann", "?"),
+        ] {
+            assert_eq!(spelled(text), tokens, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_semicolon_in_a_comment_or_in_quotes_ends_no_statement() {
+        for (text, ends) in [
+            ("SELECT 1;", true),
+            ("SELECT 1 ; -- a", true),
+            ("SELECT 1 -- a;", false),
+            ("SELECT 1 # a;", false),
+            ("SELECT 1 /* a; */", false),
+            ("SELECT ';", false),
+            ("SELECT ';'", false),
+            ("SELECT 1", false),
+            ("", false),
+        ] {
+            let found = ends_with_semicolon(text.as_bytes(), Dialect::Mysql);
+            assert_eq!(found, ends, "{text}");
+        }
     }
 
     #[test]

@@ -33,7 +33,11 @@ fn page(total: StatementTotal, dialect: Dialect) -> LogPage {
         kind: PageKind::Query,
         name: query::fold(total.text.as_bytes(), dialect),
         requests: total.calls,
-        errors: total.errors,
+        errors: total.errors.unwrap_or(0),
+        without_status: match total.errors {
+            Some(_) => 0,
+            None => total.calls,
+        },
         timed: total.calls,
         total_ns: total.total_ns,
         max_ns: total.max_ns,

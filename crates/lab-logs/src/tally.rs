@@ -373,7 +373,7 @@ impl Tally {
         if (400..500).contains(&entry.status) {
             page.client_errors += 1;
             page.not_found += u64::from(entry.status == 404);
-        } else if entry.status == 0 && !entry.is_query {
+        } else if entry.status == 0 {
             page.without_status += 1;
         }
         if let Some((ns, bucket)) = duration {

@@ -201,6 +201,14 @@ pub fn sentence(finding: &LogsFinding) -> String {
             of_requests(*requests, *of),
             have(*requests)
         ),
+        LogsFinding::WithoutOutcome { statements, of } if statements == of => {
+            "The log does not show whether statements failed, so errors are unknown.".into()
+        }
+        LogsFinding::WithoutOutcome { statements, of } => format!(
+            "It is unknown of {} whether {} failed, so errors may be missing.",
+            counted_part(*statements, *of, "statement"),
+            if *statements == 1 { "it" } else { "they" }
+        ),
         LogsFinding::WithoutDuration { requests, of } => without_duration(*requests, *of),
         LogsFinding::UntimedStatements { statements, of } => untimed_statements(*statements, *of),
         LogsFinding::CutOff => "The last line of a log may be cut off and is not counted.".into(),
@@ -298,6 +306,7 @@ pub fn label(finding: &LogsFinding) -> &'static str {
         LogsFinding::Malformed { .. } => "malformed",
         LogsFinding::TooLong { .. } => "too long",
         LogsFinding::WithoutStatus { .. } => "no status",
+        LogsFinding::WithoutOutcome { .. } => "errors",
         LogsFinding::WithoutDuration { .. } | LogsFinding::UntimedStatements { .. } => {
             "no duration"
         }
@@ -955,6 +964,12 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
         GateProblem::NoMax => "the log does not contain the maximum duration".into(),
         GateProblem::NoRequests => "the log has no requests".into(),
         GateProblem::NoStatus => "the log has no status".into(),
+        GateProblem::NoOutcome => "the log does not show whether statements failed".into(),
+        GateProblem::UnknownOutcome { statements, of } => format!(
+            "it is unknown of {} whether {} failed, which could change the result",
+            counted_part(*statements, *of, "statement"),
+            if *statements == 1 { "it" } else { "they" }
+        ),
         GateProblem::UnknownStatus { requests, of } => format!(
             "{} {} no status, which could change the result",
             of_requests(*requests, *of),

@@ -163,7 +163,8 @@ pub struct LogPage {
     pub errors: u64,
     /// The number of responses with status 400 to 499.
     pub client_errors: u64,
-    /// The number of requests with an unknown status. For a query, this is 0.
+    /// For a page, the number of requests with an unknown status. For a query, the number of
+    /// executions of which it is unknown whether they failed.
     #[serde(default)]
     pub without_status: u64,
     /// The number of requests with a known duration.

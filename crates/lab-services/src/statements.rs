@@ -12,8 +12,8 @@ pub struct StatementTotal {
     pub text: String,
     /// The number of executions.
     pub calls: u64,
-    /// The number of failed executions. PostgreSQL does not count them.
-    pub errors: u64,
+    /// The number of failed executions, or `None` if the server does not count them.
+    pub errors: Option<u64>,
     /// The total time in ns.
     pub total_ns: u64,
     /// The maximum time in ns.
@@ -48,16 +48,51 @@ pub fn statement_totals(
     Ok(rows.into_iter().filter_map(total).collect())
 }
 
-/// Converts a row of text, calls, errors, and times in ns.
+/// Converts a row of text, calls, errors, and times in ns. The errors are NULL if the server does
+/// not count them.
 fn total(row: Vec<Option<String>>) -> Option<StatementTotal> {
-    let mut columns = row.into_iter();
-    let text = columns.next()??;
-    let mut number = || columns.next()??.parse().ok();
+    let [text, calls, errors, total_ns, max_ns] = row.try_into().ok()?;
+    let number = |text: Option<String>| text?.parse().ok();
+    let errors = match errors {
+        None => None,
+        errors => Some(number(errors)?),
+    };
     Some(StatementTotal {
-        text,
-        calls: number()?,
-        errors: number()?,
-        total_ns: number()?,
-        max_ns: number()?,
+        text: text?,
+        calls: number(calls)?,
+        errors,
+        total_ns: number(total_ns)?,
+        max_ns: number(max_ns)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_can_be_unknown() {
+        let row = |errors: Option<&str>| {
+            let row = [
+                Some("SELECT ?"),
+                Some("7"),
+                errors,
+                Some("900"),
+                Some("500"),
+            ];
+            total(row.map(|text| text.map(str::to_owned)).to_vec())
+        };
+        let of = |errors| {
+            Some(StatementTotal {
+                text: "SELECT ?".into(),
+                calls: 7,
+                errors,
+                total_ns: 900,
+                max_ns: 500,
+            })
+        };
+        assert_eq!(row(None), of(None));
+        assert_eq!(row(Some("2")), of(Some(2)));
+        assert_eq!(row(Some("x")), None);
+    }
 }

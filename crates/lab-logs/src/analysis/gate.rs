@@ -258,16 +258,26 @@ impl Gate {
     /// decision.
     fn errors(&self, page: &LogPage) -> Result<f64, GateProblem> {
         let (unknown, of) = (page.without_status, page.requests);
+        let is_query = page.kind == PageKind::Query;
         if unknown > 0 && unknown == of {
-            return Err(GateProblem::NoStatus);
+            return Err(match is_query {
+                true => GateProblem::NoOutcome,
+                false => GateProblem::NoStatus,
+            });
         }
         let fraction = |errors: u64| errors as f64 / of.max(1) as f64;
         let errors = fraction(page.errors);
         let highest = fraction(page.errors.saturating_add(unknown));
         if is_notable(unknown, of) && !self.decides_alike(errors, highest) {
-            return Err(GateProblem::UnknownStatus {
-                requests: unknown,
-                of,
+            return Err(match is_query {
+                true => GateProblem::UnknownOutcome {
+                    statements: unknown,
+                    of,
+                },
+                false => GateProblem::UnknownStatus {
+                    requests: unknown,
+                    of,
+                },
             });
         }
         Ok(errors)

@@ -313,6 +313,39 @@ mod tests {
         read_with(line, None, "").unwrap_or_else(|| panic!("no entry: {line}"))
     }
 
+    /// `requestTime` is a time only in Amazon API Gateway, as text.
+    #[test]
+    fn a_duration_that_looks_like_seconds_since_1970_is_a_duration() {
+        let line = |value: &str| {
+            format!(
+                r#"{{"time":"2026-05-01T10:00:00Z","msg":"done","method":"GET","path":"/a","status":200,"request_time":{value}}}"#
+            )
+        };
+        const T: i64 = 1_777_629_600;
+        for (value, unit, ns) in [
+            ("1500000000", Some(1), Some(1_500_000_000)),
+            ("\"1500000000\"", Some(1), Some(1_500_000_000)),
+            ("1500000000.0", Some(1), Some(1_500_000_000)),
+            ("1777629600000", Some(1), Some(1_777_629_600_000)),
+            ("1777629600000", None, None),
+            ("0.25", Some(1_000_000_000), Some(250_000_000)),
+        ] {
+            let found = read_with(&line(value), unit, "").expect("a request");
+            assert_eq!((found.0, found.1), (Some(T), ns), "{value}");
+        }
+        let gateway = r#"{"requestTime":"01/May/2026:10:00:00 +0000","httpMethod":"GET","path":"/a","status":200}"#;
+        assert_eq!(read(gateway).0, Some(T));
+        let alone = r#"{"request_time":1777629600,"method":"GET","path":"/a","status":200}"#;
+        let found = read_with(alone, None, "time=request_time").expect("a request");
+        assert_eq!((found.0, found.1), (Some(T), None));
+    }
+
+    #[test]
+    fn methods_can_be_in_lower_case() {
+        let line = r#"{"@timestamp":"2026-05-01T10:00:00Z","http":{"request":{"method":"delete"},"response":{"status_code":200}},"url":{"path":"/cart"},"event":{"duration":12345}}"#;
+        assert_eq!(read(line).2, "DELETE /cart");
+    }
+
     #[test]
     fn durations_of_known_producers_are_in_their_units() {
         const MS: u64 = 1_000_000;

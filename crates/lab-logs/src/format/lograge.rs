@@ -113,21 +113,22 @@ impl Lograge {
         })
     }
 
-    /// Parses a line of Heroku's router. The entry's duration is the value of `service`.
+    /// Parses a line of Heroku's router. The entry's duration is the value of `service`, which is
+    /// empty if no dyno served the request.
     pub fn parse_routed<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let (head, fields) = line.split_at(field_at(line, b"at=").filter(|_| is_routed(line))?);
         let (_, path) = fields.split_at(find(fields, b" path=\"")? + 7);
         let (target, rest) = path.split_at(memchr::memchr(b'"', path)?);
-        let duration = added(rest, b"service=")?.strip_suffix(b"ms");
+        let duration = routed(rest, b"service=").and_then(|text| text.strip_suffix(b"ms"));
         let (time_s, offset_s) = self.time(head);
         Some(Entry {
             time_s,
             offset_s,
             duration_ns: duration.and_then(|ms| scaled(ms, MS)),
-            method: added(fields, b"method=")?,
+            method: routed(fields, b"method=")?,
             target,
-            status: added(rest, b"status=").and_then(number)?.try_into().ok()?,
-            bytes: added(rest, b"bytes=").and_then(number).unwrap_or(0),
+            status: routed(rest, b"status=").and_then(number)?.try_into().ok()?,
+            bytes: routed(rest, b"bytes=").and_then(number).unwrap_or(0),
             id: added(rest, b"request_id=").unwrap_or_default(),
             ..Entry::default()
         })
@@ -214,13 +215,24 @@ fn milliseconds(text: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// Returns the value of a field that the application adds.
+/// Returns the ID in a field that the application or the router adds. A single character, such as
+/// `-`, is no ID.
 fn added<'l>(text: &'l [u8], key: &[u8]) -> Option<&'l [u8]> {
+    field(text, key).filter(|id| id.len() > 1)
+}
+
+/// Returns the value of a field of the router, or `None` if it is empty.
+fn routed<'l>(text: &'l [u8], key: &[u8]) -> Option<&'l [u8]> {
+    field(text, key).filter(|value| !value.is_empty())
+}
+
+/// Returns the value of a field after a blank or at the beginning of `text`, up to the next blank.
+fn field<'l>(text: &'l [u8], key: &[u8]) -> Option<&'l [u8]> {
     let is_field = |at: &usize| *at == 0 || text[at - 1] == b' ';
     let begin = find_iter(text, key).find(is_field)? + key.len();
     let value = &text[begin..];
     let end = memchr::memchr(b' ', value).unwrap_or(value.len());
-    Some(&value[..end]).filter(|id| id.len() > 1)
+    Some(&value[..end])
 }
 
 #[cfg(test)]
@@ -264,6 +276,28 @@ mod tests {
         let broken = line.replace("status=503", "status=");
         let kind = router.line(broken.as_bytes(), &mut |entry| panic!("{entry:?}"));
         assert_eq!(kind, LineKind::Malformed);
+    }
+
+    /// The first line is from Heroku Dev Center, *Heroku error codes*, H10.
+    #[test]
+    fn failures_of_the_router_are_requests_without_a_duration() {
+        let crashed = r#"2026-05-01T10:00:00+00:00 heroku[router]: at=error code=H10 desc="App crashed" method=GET path="/" host=x.herokuapp.com request_id=8601b555-0000 fwd="192.0.2.4" dyno= connect= service= status=503 bytes= protocol=https"#;
+        let mut router = Lograge::of_router(Zone::default());
+        let mut found = Vec::new();
+        for line in [
+            crashed.to_string(),
+            crashed.replace("bytes=", "bytes=9"),
+            crashed.replace("service=", "service=7ms"),
+        ] {
+            let kind = router.line(line.as_bytes(), &mut |entry| {
+                found.push((entry.status, entry.duration_ns, entry.bytes));
+            });
+            assert_eq!(kind, LineKind::Entry, "{line}");
+        }
+        assert_eq!(
+            found,
+            [(503, None, 0), (503, None, 9), (503, Some(7_000_000), 0)]
+        );
     }
 
     #[test]

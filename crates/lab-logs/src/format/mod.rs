@@ -25,6 +25,7 @@ mod process_field;
 mod s3;
 mod sessions;
 mod slow_log;
+mod statement_outcome;
 mod structured;
 mod time_format;
 mod units;

@@ -58,6 +58,42 @@ const SQL_SYSTEMS: [&str; 36] = [
     "greenplum",
     "other_sql",
 ];
+/// The systems of [`SQL_SYSTEMS`] in which `"…"` is always a name by default.
+///
+/// In others, such as SQLite and Sybase, it can be a string.
+const NAME_QUOTING: [&str; 26] = [
+    "postgresql",
+    "mssql",
+    "microsoft.sql_server",
+    "oracle",
+    "oracle.db",
+    "db2",
+    "ibm.db2",
+    "h2",
+    "h2database",
+    "hsqldb",
+    "derby",
+    "cockroachdb",
+    "redshift",
+    "aws.redshift",
+    "snowflake",
+    "clickhouse",
+    "trino",
+    "presto",
+    "teradata",
+    "vertica",
+    "firebird",
+    "firebirdsql",
+    "hanadb",
+    "sap.hana",
+    "edb",
+    "greenplum",
+];
+/// The systems of [`SQL_SYSTEMS`] whose strings are like those of MySQL: in `"…"` as well, and with
+/// backslashes.
+///
+/// Sources: Google Cloud, *GoogleSQL lexical structure*; Apache Hive, *LanguageManual Types*.
+const LIKE_MYSQL: [&str; 5] = ["mysql", "mariadb", "hive", "spanner", "gcp.spanner"];
 /// Words that begin a query, for spans that do not name their system.
 const SQL_WORDS: [&str; 12] = [
     "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT", "ROLLBACK", "CALL", "MERGE",
@@ -347,14 +383,20 @@ fn give_query(span: &Span, statement: Option<&str>, entry: Entry, sink: &mut imp
     sink(&Entry {
         target: target.as_bytes(),
         is_query: true,
-        dialect: if matches!(system, "mysql" | "mariadb") {
-            Dialect::Mysql
-        } else {
-            Dialect::Postgresql
-        },
+        dialect: dialect(system),
         status: if span.has_failed() { 500 } else { 200 },
         ..entry
     });
+}
+
+fn dialect(system: &str) -> Dialect {
+    if LIKE_MYSQL.contains(&system) {
+        Dialect::Mysql
+    } else if NAME_QUOTING.contains(&system) {
+        Dialect::Postgresql
+    } else {
+        Dialect::Unknown
+    }
 }
 
 /// Passes the entry of a server span to `sink`.
@@ -365,7 +407,10 @@ fn give_request(span: &Span, entry: Entry, sink: &mut impl FnMut(&Entry)) {
     let word = |keys: &[&str]| text(attributes, keys).unwrap_or("");
     let status = number(attributes, &STATUS).filter(|status| *status < 1000);
     sink(&Entry {
-        method: word(&["http.request.method", "http.method"]).as_bytes(),
+        // Some libraries write the method in lower case.
+        method: word(&["http.request.method", "http.method"])
+            .to_ascii_uppercase()
+            .as_bytes(),
         target: span.target().as_bytes(),
         status: match status {
             Some(status) => status as u16,
@@ -579,6 +624,58 @@ mod tests {
         assert_eq!(name("GET /orders", &[]), "/orders");
         let method = [("http.request.method", "GET")];
         assert_eq!(name("GET", &method), "GET GET");
+    }
+
+    /// A name in double quotes is a string in some systems.
+    #[test]
+    fn no_string_in_double_quotes_is_in_the_name_of_a_query() {
+        let query = |system: &str, statement: &str| {
+            let mut pairs = vec![("db.statement", statement)];
+            if !system.is_empty() {
+                pairs.push(("db.system", system));
+            }
+            let line = batch("SELECT", 3, &attributes(&pairs));
+            let mut name = String::new();
+            Otlp::default().line(line.as_bytes(), &mut |e: &Entry| {
+                name = crate::query::fold(e.target, e.dialect);
+            });
+            name
+        };
+        let statement = r#"SELECT * FROM Users WHERE Email = \"ann@example.org\""#;
+        for system in [
+            "spanner",
+            "hive",
+            "informix",
+            "sqlite",
+            "sybase",
+            "other_sql",
+            "mysql",
+            "",
+        ] {
+            assert_eq!(
+                query(system, statement),
+                "SELECT * FROM Users WHERE Email = ?",
+                "{system}"
+            );
+        }
+        let names = r#"SELECT \"id\" FROM \"orders\" WHERE \"note\" = 'x'"#;
+        for system in SQL_SYSTEMS {
+            assert_eq!(
+                query(system, names),
+                "SELECT \"id\" FROM \"orders\" WHERE \"note\" = ?",
+                "{system}"
+            );
+        }
+        for system in NAME_QUOTING.iter().chain(&LIKE_MYSQL) {
+            assert!(SQL_SYSTEMS.contains(system), "{system}");
+        }
+    }
+
+    #[test]
+    fn methods_can_be_in_lower_case() {
+        let pairs = [("http.method", "post"), ("http.target", "/a")];
+        let (_, found) = read(&batch("POST", 2, &attributes(&pairs)));
+        assert_eq!(found[0].1, "POST /a");
     }
 
     #[test]

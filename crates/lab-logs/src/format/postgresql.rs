@@ -260,7 +260,7 @@ impl PostgresqlLog {
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) -> u64 {
         let cut_off = match &mut self.encoding {
             Encoding::Text(messages) | Encoding::Wrapped(messages) => {
-                let mut all = messages.take_parts();
+                let mut all = messages.take_parts(|_, _| true);
                 let ended = all
                     .iter_mut()
                     .map(|open| open.end(&mut self.sessions, sink));
@@ -675,7 +675,7 @@ impl TextMessages {
         open.push(between);
         open.push(text);
         self.part_bytes += open.text.len() - before;
-        self.fit_parts(sessions, sink);
+        self.fit_parts(source, sessions, sink);
         LineKind::Other
     }
 
@@ -687,12 +687,12 @@ impl TextMessages {
         sessions: &mut Sessions,
         sink: &mut impl FnMut(&Entry),
     ) -> LineKind {
-        self.fit_parts(sessions, sink);
         open.number = self.begun;
         self.begun += 1;
         self.part_bytes += open.text.len();
         let last = self.parts.insert(source.to_vec(), open);
         self.part_bytes -= last.as_ref().map_or(0, |last| last.text.len());
+        self.fit_parts(source, sessions, sink);
         if last.is_none_or(|mut last| last.end(sessions, sink)) {
             kind
         } else {
@@ -700,21 +700,28 @@ impl TextMessages {
         }
     }
 
-    /// Finishes all open messages if there are more than [`MAX_PARTS`] or they have more than
-    /// [`MAX_PART_BYTES`] in total.
-    fn fit_parts(&mut self, sessions: &mut Sessions, sink: &mut impl FnMut(&Entry)) {
+    /// Finishes the older half of the open messages if there are more than [`MAX_PARTS`] or they
+    /// have more than [`MAX_PART_BYTES`] in total.
+    ///
+    /// The message of `source`, which has just been extended, stays open.
+    fn fit_parts(&mut self, source: &[u8], sessions: &mut Sessions, sink: &mut impl FnMut(&Entry)) {
         if self.parts.len() <= MAX_PARTS && self.part_bytes <= MAX_PART_BYTES {
             return;
         }
-        for mut open in self.take_parts() {
+        let mut numbers: Vec<u64> = self.parts.values().map(|open| open.number).collect();
+        let middle = numbers.len() / 2;
+        let bound = *numbers.select_nth_unstable(middle).1;
+        let is_old = |key: &[u8], open: &OpenMessage| open.number <= bound && key != source;
+        for mut open in self.take_parts(is_old) {
             open.end(sessions, sink);
         }
     }
 
-    /// Removes and returns the open messages of all sources, in the order in which they began.
-    fn take_parts(&mut self) -> Vec<OpenMessage> {
-        self.part_bytes = 0;
-        let mut parts: Vec<OpenMessage> = self.parts.drain().map(|(_, open)| open).collect();
+    /// Removes and returns open messages, in the order in which they began.
+    fn take_parts(&mut self, is_taken: impl Fn(&[u8], &OpenMessage) -> bool) -> Vec<OpenMessage> {
+        let taken = self.parts.extract_if(|key, open| is_taken(key, open));
+        let mut parts: Vec<OpenMessage> = taken.map(|(_, open)| open).collect();
+        self.part_bytes -= parts.iter().map(|open| open.text.len()).sum::<usize>();
         parts.sort_by_key(|open| open.number);
         parts
     }
@@ -1331,6 +1338,100 @@ mod tests {
         );
     }
 
+    const PLAN: &str =
+        "LOG:  duration: 35.651 ms  plan:\n\tQuery Text: SELECT a\n\tSeq Scan  (cost=0.00..1.00)";
+
+    /// PostgreSQL closes the portal of a statement in a transaction when the next statement is bound.
+    #[test]
+    fn a_plan_can_follow_the_parsing_of_the_next_statement() {
+        for begin in ["", "LOG:  duration: 0.2 ms  execute <unnamed>: BEGIN"] {
+            let log = [
+                begin,
+                "LOG:  duration: 36.000 ms  execute <unnamed>: SELECT a",
+                "LOG:  duration: 0.1 ms  parse <unnamed>: SELECT b",
+                PLAN,
+                "LOG:  duration: 0.05 ms  bind <unnamed>: SELECT b",
+                "LOG:  duration: 1 ms  execute <unnamed>: SELECT b",
+            ];
+            let lines = log.iter().filter(|text| !text.is_empty());
+            let found = queries(&lines.map(|text| line(1, text)).collect::<String>());
+            let begun = usize::from(!begin.is_empty());
+            let all = [
+                (200, "BEGIN"),
+                (36_000, "SELECT a"),
+                (100, "parse: SELECT b"),
+                (50, "bind: SELECT b"),
+                (1_000, "SELECT b"),
+            ];
+            assert_eq!(found, expected(&all[1 - begun..]));
+        }
+        let bare = [
+            "LOG:  execute <unnamed>: SELECT a",
+            "LOG:  duration: 36.000 ms",
+            "LOG:  duration: 0.1 ms",
+            PLAN,
+            "LOG:  duration: 0.05 ms",
+            "LOG:  execute <unnamed>: SELECT b",
+            "LOG:  duration: 1 ms",
+        ];
+        assert_eq!(
+            queries(&bare.map(|text| line(1, text)).concat()),
+            expected(&[
+                (36_000, "SELECT a"),
+                (100, UNKNOWN),
+                (50, UNKNOWN),
+                (1_000, "SELECT b")
+            ])
+        );
+    }
+
+    #[test]
+    fn the_plan_of_a_cursor_can_follow_other_statements() {
+        let named = [
+            "LOG:  duration: 30 ms  execute S_1/C_2: SELECT a",
+            "LOG:  duration: 1 ms  execute S_3: SELECT b",
+            "LOG:  duration: 1 ms  execute S_3: SELECT b",
+            "LOG:  duration: 6 ms  execute fetch from S_1/C_2: SELECT a",
+            PLAN,
+        ];
+        let bare = [
+            "LOG:  execute S_1/C_2: SELECT a",
+            "LOG:  duration: 30 ms",
+            "LOG:  execute S_3: SELECT b",
+            "LOG:  duration: 1 ms",
+            "LOG:  execute S_3: SELECT b",
+            "LOG:  duration: 1 ms",
+            "LOG:  execute fetch from S_1/C_2: SELECT a",
+            "LOG:  duration: 6 ms",
+            PLAN,
+        ];
+        let all = expected(&[
+            (30_000, "SELECT a"),
+            (1_000, "SELECT b"),
+            (1_000, "SELECT b"),
+            (6_000, "SELECT a"),
+        ]);
+        for log in [&named[..], &bare] {
+            let lines = log.iter().map(|text| line(1, text));
+            assert_eq!(queries(&lines.collect::<String>()), all, "{log:?}");
+        }
+    }
+
+    #[test]
+    fn a_failed_execution_of_a_prepared_statement_counts_once() {
+        let log = [
+            "LOG:  statement: EXECUTE p(1)",
+            "DETAIL:  prepare: PREPARE p AS SELECT * FROM t WHERE x/$1 > 1",
+            "ERROR:  division by zero",
+            "STATEMENT:  EXECUTE p(1)",
+            "LOG:  duration: 1 ms  statement: SELECT b",
+        ];
+        assert_eq!(
+            queries(&log.map(|text| line(1, text)).concat()),
+            expected(&[(-2, "SELECT * FROM t WHERE x/$1 > 1"), (1_000, "SELECT b")])
+        );
+    }
+
     /// Builds a CSV record with `fields` fields.
     fn csv(severity: &str, message: &str, statement: &str, fields: usize) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
@@ -1547,6 +1648,28 @@ mod tests {
         log.end(&mut |_| given += 1);
         assert_eq!(given, 10);
         assert!(max_bytes <= MAX_PART_BYTES + MAX_MESSAGE, "{max_bytes}");
+    }
+
+    #[test]
+    fn pieces_of_a_message_are_joined_among_those_of_many_processes() {
+        let mut log = PostgresqlLog::text(LinePrefix::detected(false), Zone::default());
+        let (mut texts, mut malformed) = (Vec::new(), 0);
+        for process in 0..1_500 {
+            for number in 1..=4 {
+                let text = match number {
+                    1 => "LOG:  duration: 1 ms  statement: SELECT ",
+                    _ => "a, ",
+                };
+                let line =
+                    format!("2026-05-01T10:00:00+00:00 h postgres[{process}]: [1-{number}] {text}");
+                let kind = log.line(line.as_bytes(), &mut |e| texts.push(e.target.to_vec()));
+                malformed += usize::from(kind == LineKind::Malformed);
+            }
+        }
+        log.end(&mut |e| texts.push(e.target.to_vec()));
+        assert_eq!((texts.len(), malformed), (1_500, 0));
+        let first = texts[0].clone();
+        assert!(texts.iter().all(|text| *text == first), "{texts:?}");
     }
 
     #[test]

@@ -27,15 +27,21 @@ const MAX_SESSIONS: usize = 50_000;
 const MAX_BYTES: usize = 64 << 20;
 /// The maximum number of plans that are stored for a query with multiple statements.
 const MAX_PLANS: usize = 100;
+/// The maximum number of completed statements of a session whose plans may follow.
+const MAX_EXECUTED: usize = 16;
 /// The maximum excess of a plan's duration over the statement's duration, in ns.
 ///
 /// The log rounds the statement's duration to three decimals of a millisecond.
 const ROUNDING_NS: u64 = 1_000;
+/// The maximum time that a statement takes beyond twice the duration in its plan, in ns.
+const MAX_OVERHEAD_NS: u64 = 1_000_000;
 /// The maximum excess of a duration over the time between two messages, in seconds.
 ///
 /// The timestamps of messages can be whole seconds.
 const CLOCK_STEP_S: i64 = 2;
 
+/// The beginning of a message about more rows of a portal whose execution began earlier.
+const FETCH: &[u8] = b"execute fetch from ";
 /// The unit of durations in the languages of PostgreSQL's messages.
 const MS_WORDS: [&str; 4] = ["ms", "мс", "ミリ秒", "毫秒"];
 /// The beginnings of the contexts of statements that run inside functions.
@@ -71,6 +77,21 @@ struct Statement {
     is_failed: bool,
     /// True for the extended protocol, in which plans are written after the durations.
     is_extended: bool,
+    /// True if the message is about more rows of a portal whose execution began earlier.
+    is_fetch: bool,
+    /// The `EXECUTE` command as the client sent it, if `text` is the text of the prepared
+    /// statement. Otherwise empty.
+    command: Vec<u8>,
+}
+
+/// A completed statement of the extended protocol. The statement's plan follows when its portal is
+/// closed, which can be after other statements.
+#[derive(Clone, Copy, Debug)]
+struct Executed {
+    /// The hash of the statement's text.
+    hash: u64,
+    /// The statement's duration, in ns.
+    ns: u64,
 }
 
 /// An error of a statement.
@@ -93,9 +114,8 @@ struct Session {
     explained: Vec<Statement>,
     /// True if the last message was a plan.
     is_plan_last: bool,
-    /// The hash of a completed statement's text, and the statement's duration in ns. The
-    /// statement's plan may follow.
-    executed: Option<(u64, u64)>,
+    /// Completed statements whose plans may follow, oldest first.
+    executed: Vec<Executed>,
     /// An error whose statement may follow.
     error: Option<StatementError>,
     /// An `EXECUTE` statement with its duration. The text of the prepared statement may follow.
@@ -208,6 +228,7 @@ impl Sessions {
             self.finish_pending(session, sink);
             session.open = Some(Statement {
                 is_extended: text.starts_with(b"execute "),
+                is_fetch: text.starts_with(FETCH),
                 ..statement_of(message, statement)
             });
             if message.process.is_none() {
@@ -240,10 +261,7 @@ impl Sessions {
                 (Some(ns), message.time_s, message.offset_s);
             return;
         }
-        let executed = session.executed.take();
-        if executed.is_some_and(|(hash, executed_ns)| {
-            hash == self.hash(text) && ns <= executed_ns + ROUNDING_NS
-        }) {
+        if session.take_executed(self.hash(text), ns) {
             return;
         }
         // The statements of a query have the query's text in their plans.
@@ -288,15 +306,9 @@ impl Sessions {
         let open = session.open.take().filter(|s| !is_the_same(s));
         self.give(open, sink);
         self.give_all(&mut session.explained, sink);
-        let is_extended = duration.is_extended && message.process.is_some();
-        let hash = self.hash(text);
-        let before_ns = match session.executed {
-            Some((executed, ns)) if executed == hash && duration.is_fetch => {
-                ns.saturating_add(ROUNDING_NS)
-            }
-            _ => 0,
-        };
-        session.executed = is_extended.then(|| (hash, before_ns.saturating_add(duration.ns)));
+        if duration.is_extended && message.process.is_some() {
+            session.add_executed(self.hash(text), duration.ns, duration.is_fetch);
+        }
         let mut statement = statement_of(message, duration.phase.as_bytes());
         statement.text.extend(text);
         statement.duration_ns = Some(duration.ns);
@@ -341,8 +353,9 @@ impl Sessions {
             id: id_of(message),
             ..named
         };
-        let is_extended = statement.is_extended && message.process.is_some();
-        session.executed = is_extended.then(|| (self.hash(&statement.text), duration.ns));
+        if statement.is_extended && message.process.is_some() {
+            session.add_executed(self.hash(&statement.text), duration.ns, statement.is_fetch);
+        }
         self.give(Some(statement), sink);
     }
 
@@ -357,10 +370,10 @@ impl Sessions {
         let execute = session.execute.as_mut().or(session.open.as_mut());
         if let (Some(prepared), Some(execute)) = (prepared, execute)
             && is_execute(&execute.text)
+            && execute.command.is_empty()
         {
-            self.bytes -= execute.text.len();
-            execute.text = prepared.to_vec();
-            self.bytes += execute.text.len();
+            self.bytes += prepared.len();
+            execute.command = std::mem::replace(&mut execute.text, prepared.to_vec());
         }
     }
 
@@ -386,11 +399,15 @@ impl Sessions {
             // If the open statement has a different text, it is not the one that failed, so it
             // succeeded.
             let open = session.open.take();
-            self.give(open.filter(|open| !is_same(&open.text, text)), sink);
+            let (failed, other) = match open {
+                Some(open) if open.has_text(text) => (Some(open), None),
+                other => (None, other),
+            };
+            self.give(other, sink);
             let failed = Statement {
                 time_s: error.time_s,
                 offset_s: error.offset_s,
-                text: text.to_vec(),
+                text: failed.map_or_else(|| text.to_vec(), |open| open.text),
                 id: error.id,
                 is_failed: true,
                 ..Statement::default()
@@ -569,6 +586,12 @@ impl Sessions {
 }
 
 impl Statement {
+    /// Returns true if `text` is the statement that the client sent.
+    fn has_text(&self, text: &[u8]) -> bool {
+        let is_command = !self.command.is_empty() && is_same(&self.command, text);
+        is_command || is_same(&self.text, text)
+    }
+
     /// Returns true if this statement's plan may have been written during a statement that took
     /// `duration` and ended at `ended_s`.
     fn is_within(&self, duration: &Duration, ended_s: Option<i64>) -> bool {
@@ -600,14 +623,45 @@ impl Session {
     fn is_idle(&self) -> bool {
         self.open.is_none()
             && self.explained.is_empty()
-            && self.executed.is_none()
+            && self.executed.is_empty()
             && self.error.is_none()
             && self.execute.is_none()
     }
 
     fn bytes(&self) -> usize {
         let statements = self.open.iter().chain(&self.explained).chain(&self.execute);
-        statements.map(|s| s.text.len() + s.id.len()).sum()
+        let bytes = |s: &Statement| s.text.len() + s.command.len() + s.id.len();
+        statements.map(bytes).sum()
+    }
+
+    /// Remembers a completed statement whose plan may follow. `ns` is the statement's duration.
+    fn add_executed(&mut self, hash: u64, ns: u64, is_fetch: bool) {
+        let known = self.executed.iter().position(|known| known.hash == hash);
+        let known = known.map(|at| self.executed.remove(at));
+        // The plan's duration is that of all parts of the result.
+        let before = known.filter(|_| is_fetch);
+        let before_ns = before.map_or(0, |known| known.ns.saturating_add(ROUNDING_NS));
+        if self.executed.len() == MAX_EXECUTED {
+            self.executed.remove(0);
+        }
+        self.executed.push(Executed {
+            hash,
+            ns: ns.saturating_add(before_ns),
+        });
+    }
+
+    /// Removes the completed statement that a plan belongs to.
+    ///
+    /// Returns false if there is none. `ns` is the duration in the plan.
+    fn take_executed(&mut self, hash: u64, ns: u64) -> bool {
+        // A much longer execution has no plan in the log, for example because of a sampling rate.
+        let min_ns = |known: &Executed| known.ns.saturating_sub(MAX_OVERHEAD_NS) / 2;
+        let is_of_plan = |known: &Executed| {
+            known.hash == hash
+                && (min_ns(known)..=known.ns.saturating_add(ROUNDING_NS)).contains(&ns)
+        };
+        let known = self.executed.iter().position(is_of_plan);
+        known.map(|at| self.executed.remove(at)).is_some()
     }
 
     /// Drops the plans that belong to the statement with the given text and duration.
@@ -742,7 +796,7 @@ fn duration(text: &[u8]) -> Option<Duration<'_>> {
             ns,
             phase: "",
             is_extended: rest.starts_with(b"execute "),
-            is_fetch: rest.starts_with(b"execute fetch from "),
+            is_fetch: rest.starts_with(FETCH),
             statement: Some(statement),
         });
     }

@@ -4,9 +4,10 @@
 //! Sources: MySQL 8.4, 7.4.5 *The Slow Query Log*; MariaDB, *Slow Query Log Extended Statistics*;
 //! Percona Server 8.0, *Slow query log*; TiDB, *Identify Slow Queries*.
 
+use super::statement_outcome::StatementOutcome;
 use crate::entry::{Entry, LineKind};
 use crate::query::UNKNOWN;
-use crate::sql::{Dialect, DoubleQuotes, double_quotes, ends_within_quotes};
+use crate::sql::{Dialect, DoubleQuotes, double_quotes, ends_with_semicolon, ends_within_quotes};
 use crate::time::{Zone, iso, iso_length, number, scaled};
 use lab_model::{LogAdvice, LogAssumption};
 use memchr::memmem::{find, find_iter};
@@ -58,7 +59,7 @@ struct SlowEvent {
     timestamp_s: Option<i64>,
     has_set: bool,
     has_use: bool,
-    is_failed: bool,
+    outcome: StatementOutcome,
     /// True if TiDB itself executed the statement.
     is_internal: bool,
     text: Vec<u8>,
@@ -197,7 +198,7 @@ impl SlowLog {
             && self.event.is_open
             && !self.is_within_quotes();
         // Lines after a complete statement belong to a statement that began in a missing file.
-        let is_complete = !is_sure && self.event.text.trim_ascii_end().ends_with(b";");
+        let is_complete = !is_sure && has_semicolon(&self.event.text);
         if is_next || is_complete {
             next.time = self.time;
             return false;
@@ -371,17 +372,10 @@ impl SlowLog {
         LineKind::Other
     }
 
-    /// Records the statistics in a header line: the error code and the sampling rate from Percona
-    /// Server or MySQL, and the result of a statement from TiDB.
+    /// Records the statistics in a header line: the outcome, the sampling rate of Percona Server,
+    /// and whether TiDB itself executed the statement.
     fn note_statistics(&mut self, line: &[u8]) {
-        let code = |name: &[u8]| {
-            value(line, name)
-                .and_then(number)
-                .is_some_and(|code| code > 0)
-        };
-        let has_failed = value(line, b"Succ:").is_some_and(|text| text == b"false");
-        self.event.is_failed |=
-            code(b"Last_errno:") || code(b"Errno:") || code(b"Killed:") || has_failed;
+        self.event.outcome.note(line);
         self.event.is_internal |= value(line, b"Is_internal:").is_some_and(|text| text == b"true");
         let limit = value(line, b"Log_slow_rate_limit:").and_then(number);
         self.one_in = self.one_in.max(limit.unwrap_or(0));
@@ -418,8 +412,8 @@ impl SlowLog {
         LineKind::Other
     }
 
-    /// Returns true if the statement ends with a semicolon that is not inside a literal or a stored
-    /// procedure.
+    /// Returns true if the statement ends with a semicolon that is not inside a literal, a comment
+    /// or a stored procedure.
     fn is_complete(&self) -> bool {
         let text = self.event.text.trim_ascii();
         if !text.ends_with(b";") || text.len() > MAX_SEARCHED {
@@ -427,7 +421,7 @@ impl SlowLog {
         }
         let lower = text.to_ascii_lowercase();
         let has_body = lower.starts_with(b"create") || find(&lower, b"begin").is_some();
-        !has_body && !ends_within_quotes(text, Dialect::Mysql)
+        !has_body && has_semicolon(text)
     }
 
     fn push(&mut self, line: &[u8]) {
@@ -528,7 +522,7 @@ impl SlowLog {
                 target: if is_cut { UNKNOWN.as_bytes() } else { text },
                 is_query: true,
                 dialect,
-                status: if self.event.is_failed { 500 } else { 200 },
+                status: self.event.outcome.status(text),
                 ..Entry::default()
             };
             if !self.event.is_internal {
@@ -627,6 +621,14 @@ fn dialect(text: &[u8], names: &mut HashSet<Vec<u8>>) -> Dialect {
     }
 }
 
+/// Returns true if a statement ends with a semicolon. In a long statement, the semicolon can be in a
+/// comment or a literal.
+fn has_semicolon(text: &[u8]) -> bool {
+    let text = text.trim_ascii_end();
+    let is_token = || text.len() > MAX_SEARCHED || ends_with_semicolon(text, Dialect::Mysql);
+    text.ends_with(b";") && is_token()
+}
+
 /// Returns true if the lines are from the general query log, which has no durations.
 pub fn is_general_log(lines: &[&[u8]]) -> bool {
     const COMMANDS: [&[u8]; 8] = [
@@ -687,7 +689,7 @@ fn has_duration(rest: &[u8]) -> bool {
 }
 
 /// Returns the word after a name, between blanks or tabs.
-fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
+pub fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     let is_blank = |b: &u8| matches!(b, b' ' | b'\t');
     let is_name = |at: &usize| {
         let before = at.checked_sub(1).map(|before| &line[before]);
@@ -858,8 +860,8 @@ mod tests {
         assert_eq!(
             read(log),
             [
-                (Some(T - 1), Some(250 * MS), 200, "SELECT a\nFROM t;".into()),
-                (Some(T), Some(1_500 * MS), 200, "SELECT 2;".into()),
+                (Some(T - 1), Some(250 * MS), 0, "SELECT a\nFROM t;".into()),
+                (Some(T), Some(1_500 * MS), 0, "SELECT 2;".into()),
             ]
         );
     }
@@ -874,7 +876,7 @@ mod tests {
             let log = format!("{banner}{event}{banner}{event}{banner}");
             assert_eq!(
                 read(&log),
-                vec![(None, Some(1_000 * MS), 200, "select 1;".into()); 2]
+                vec![(None, Some(1_000 * MS), 0, "select 1;".into()); 2]
             );
         }
         // The text of a banner inside a statement does not count as a banner.
@@ -913,18 +915,18 @@ mod tests {
                 (
                     Some(T),
                     Some(530_000),
-                    200,
+                    0,
                     "INSERT INTO t VALUES (1);".into()
                 ),
                 (
                     Some(T),
                     Some(5_000),
-                    200,
+                    0,
                     "administrator command: Quit;".into()
                 ),
                 (Some(T), Some(100 * MS), 500, "SELEC 1;".into()),
                 (Some(T), Some(100 * MS), 500, "SELECT 1 FROM x;".into()),
-                (Some(T + 1), Some(100 * MS), 200, "SET timestamp=5;".into()),
+                (Some(T + 1), Some(100 * MS), 0, "SET timestamp=5;".into()),
             ]
         );
         assert!(log.assumptions().is_empty() && log.advice().is_empty());
@@ -938,6 +940,24 @@ mod tests {
         let entries = read(log);
         assert_eq!(entries.len(), 2, "{entries:?}");
         assert!(entries[0].3.starts_with("SELECT count") && entries[0].3.ends_with("b';"));
+    }
+
+    #[test]
+    fn a_semicolon_in_a_comment_does_not_end_a_statement() {
+        for text in [
+            "SELECT id FROM orders -- WHERE paid = 1;\nJOIN items USING (id)\nWHERE state = 'open';",
+            "SELECT 1 # a;\n+ 2;",
+            "SELECT 1 /* a;\nb */ + 2;",
+        ] {
+            let mut log = SlowLog::new(Zone::default());
+            let mut found = Vec::new();
+            for line in event(T, "2.5", text).lines() {
+                let kind = log.line(line.as_bytes(), &mut |_| {});
+                assert_ne!(kind, LineKind::Malformed, "{line}");
+            }
+            log.end(&mut |e: &Entry| found.push(String::from_utf8_lossy(e.target).into_owned()));
+            assert_eq!(found, [text]);
+        }
     }
 
     #[test]

@@ -666,7 +666,11 @@ impl Structured {
             self.note_hint(hint, value);
         }
         let mut is_read = false;
+        let is_duration = self.is_duration_rather_than_time(&meaning, value);
         for (role, rank) in meaning.roles.into_iter().flatten() {
+            if is_duration && role == Role::Time {
+                continue;
+            }
             if self.put(role, rank, path, &meaning, value) {
                 is_read = true;
                 // A field can have two roles that the user specified.
@@ -678,6 +682,25 @@ impl Structured {
         if self.is_sampling && !is_read {
             self.note_candidate(path, value);
         }
+    }
+
+    /// Returns true if a value is a duration although it could be seconds since 1970, because its
+    /// field's name is that of both, such as `request_time`.
+    ///
+    /// From 10^12 on, the number is a time in ms, µs or ns since 1970.
+    fn is_duration_rather_than_time(&self, meaning: &FieldMeaning, value: Scalar) -> bool {
+        const MIN_TIME: f64 = 1e12;
+        // A role that the user specified has the rank 0.
+        let has_both = matches!(
+            meaning.roles,
+            [Some((Role::Time, 1..)), Some((Role::Duration, 1..))]
+        );
+        let number = || match value {
+            Scalar::Integer(n) => Some(n as f64),
+            Scalar::Float(f) => Some(f),
+            Scalar::Text(text) => text.trim().parse().ok(),
+        };
+        has_both && number().is_some_and(|number| self.unit.is_some() || number < MIN_TIME)
     }
 
     /// Reads a field that has no value.
@@ -773,7 +796,11 @@ impl Structured {
             (Role::Duration, value) => return self.put_duration(rank, path, found, value),
             (Role::Time, value) => return self.put_time(rank, path, value),
             (Role::Date, Scalar::Text(text)) if text.len() == 10 => line.date.put(rank, text),
-            (Role::Method, Scalar::Text(text)) => line.method.put(rank, text),
+            (Role::Method, Scalar::Text(text)) => {
+                // hapi and Elastic Common Schema before 1.6 write methods in lower case.
+                line.method.put(rank, text);
+                line.method.text.make_ascii_uppercase();
+            }
             (Role::Target, Scalar::Text(text)) if !text.is_empty() => {
                 line.flags.has_outer_target |= !self.is_in_array;
                 line.target.put(rank, text);

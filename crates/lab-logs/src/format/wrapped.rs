@@ -12,7 +12,7 @@ use super::json_wrapper::{origin, outer_time_s};
 use super::wrapper::{DockerLines, Wrapper};
 use super::{FormatKind, Hints, LogFormat, LogReader, find};
 use crate::entry::{Entry, LineKind};
-use crate::time::iso;
+use crate::time::{Zone, iso};
 use lab_model::{FieldRole, LogAdvice, LogAssumption};
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,6 +34,8 @@ pub struct WrappedLog {
     by_source: BTreeMap<Vec<u8>, LogReader>,
     /// True if any request has the time of its outer line, because its own line has no time.
     uses_outer_time: bool,
+    /// The time zone for the outer lines' times, which are usually in UTC.
+    zone: Zone,
 }
 
 /// The outer format.
@@ -45,6 +47,26 @@ enum Wrapping {
     Shipper,
     /// Text before each line.
     Text(Wrapper),
+}
+
+/// The time in the wrapper of a line.
+#[derive(Clone, Copy)]
+struct OuterTime {
+    /// The seconds since 1970.
+    time_s: i64,
+    /// The offset from UTC as written, in seconds. 0 if it is unknown.
+    offset_s: i32,
+}
+
+impl OuterTime {
+    /// Returns the offset of the server's clock from UTC, in seconds. A time in UTC does not show
+    /// it.
+    fn offset_s(self, zone: &mut Zone) -> i32 {
+        match self.offset_s {
+            0 => zone.offset_at(self.time_s),
+            offset_s => offset_s,
+        }
+    }
 }
 
 /// The content of an outer line.
@@ -98,14 +120,21 @@ impl Wrapping {
         }
     }
 
-    /// Returns the time in the wrapper of a line, in seconds since 1970.
-    fn time_s(&self, line: &[u8]) -> Option<i64> {
+    /// Returns the time in the wrapper of a line.
+    fn time(&self, line: &[u8]) -> Option<OuterTime> {
         match self {
-            Wrapping::Json(_) | Wrapping::Shipper => json_time_s(line),
+            Wrapping::Json(_) | Wrapping::Shipper => Some(OuterTime {
+                time_s: json_time_s(line)?,
+                offset_s: 0,
+            }),
             Wrapping::Text(_) => {
                 let end = memchr::memchr(b' ', line)?;
                 let (local_s, offset_s) = iso(&line[..end])?;
-                Some(local_s - i64::from(offset_s?))
+                let offset_s = offset_s?;
+                Some(OuterTime {
+                    time_s: local_s - i64::from(offset_s),
+                    offset_s,
+                })
             }
         }
     }
@@ -165,7 +194,9 @@ fn find_within(
         return None;
     }
     Some(Ok(LogFormat::Lines(Box::new(wrapped_reader(
-        wrapping, *reader,
+        wrapping,
+        *reader,
+        hints.zone.clone(),
     )))))
 }
 
@@ -189,7 +220,7 @@ fn has_long_entries(reader: &LogReader) -> bool {
     )
 }
 
-fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
+fn wrapped_reader(wrapping: Wrapping, inner: LogReader, zone: Zone) -> LogReader {
     LogReader {
         words: format!("{}, {}", inner.words, wrapping.words()),
         step_ns: inner.step_ns,
@@ -200,6 +231,7 @@ fn wrapped_reader(wrapping: Wrapping, inner: LogReader) -> LogReader {
             inner,
             by_source: BTreeMap::new(),
             uses_outer_time: false,
+            zone,
         })),
     }
 }
@@ -220,12 +252,19 @@ impl WrappedLog {
             false => &mut self.inner,
         };
         let (wrapping, uses_outer_time) = (&self.wrapping, &mut self.uses_outer_time);
+        let zone = &mut self.zone;
         // Without `dyn`, each level of wrapping would be compiled on its own, without end.
         let sink: &mut dyn FnMut(&Entry) = &mut |entry| {
-            let outer_s = entry.time_s.is_none().then(|| wrapping.time_s(line));
-            *uses_outer_time |= outer_s.flatten().is_some();
-            let time_s = entry.time_s.or(outer_s.flatten());
-            sink(&Entry { time_s, ..*entry });
+            let outer = entry.time_s.is_none().then(|| wrapping.time(line));
+            let Some(outer) = outer.flatten() else {
+                return sink(entry);
+            };
+            *uses_outer_time = true;
+            sink(&Entry {
+                time_s: Some(outer.time_s),
+                offset_s: outer.offset_s(zone),
+                ..*entry
+            });
         };
         let mut kind = LineKind::Other;
         for line in text.trim_ascii_end().split(|&byte| byte == b'\n') {
@@ -471,6 +510,39 @@ mod tests {
         let messages = "{\"message\":\"started\",\"level\":\"info\"}\n".repeat(20);
         let error = find(messages.as_bytes(), &Hints::default()).expect_err("no log");
         assert!(error.contains("Its lines are JSON"), "{error}");
+    }
+
+    #[test]
+    fn the_clock_of_an_outer_time_is_in_the_servers_zone() {
+        let hints = Hints {
+            zone: Zone::named("Europe/Berlin").expect("a zone"),
+            ..Hints::default()
+        };
+        let text =
+            r#"method=GET path=/a format=html controller=A action=b status=200 duration=58.33"#;
+        for (line, offset_s) in [
+            (
+                format!(
+                    r#"{{"log":"{text}\n","stream":"stdout","time":"2026-05-01T10:00:00.1Z"}}"#
+                ),
+                7200,
+            ),
+            (format!("2026-05-01T10:00:00.1Z stdout F {text}"), 7200),
+            (
+                format!("2026-05-01T15:30:00.1+05:30 stdout F {text}"),
+                19_800,
+            ),
+        ] {
+            let format = find(vec![&line[..]; 20].join("\n").as_bytes(), &hints);
+            let Ok(LogFormat::Lines(mut reader)) = format else {
+                panic!("{format:?}");
+            };
+            let mut found = None;
+            reader.line(line.as_bytes(), &mut |e: &Entry| {
+                found = Some((e.time_s, e.offset_s));
+            });
+            assert_eq!(found, Some((Some(T), offset_s)), "{line}");
+        }
     }
 
     /// The combined log format would accept the prefix as a host.

@@ -30,7 +30,7 @@ pub enum NameKind {
     Table,
 }
 
-/// Returns the tokens of a text that are generated names.
+/// Returns the tokens of a text that are generated names, in ascending order.
 pub fn generated_names(text: &[u8], tokens: &[Token]) -> Vec<GeneratedName> {
     let is_end = |token: &Token| token.kind == TokenKind::Symbol && text[token.bytes.start] == b';';
     let mut names = Vec::new();

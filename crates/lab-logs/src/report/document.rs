@@ -135,11 +135,22 @@ fn malformed(analysis: &LogAnalysis) -> Option<LogsFinding> {
     (lines > 0).then_some(LogsFinding::Malformed { lines, of })
 }
 
-/// Returns a finding on requests without a status, if there are many.
+/// Returns a finding on requests without a status, or on statements of which it is unknown whether
+/// they failed, if there are many.
 fn without_status(analysis: &LogAnalysis) -> Option<LogsFinding> {
     let all = gate::together(analysis);
-    let (requests, of) = (all.without_status, all.requests);
-    analysis::is_notable(requests, of).then_some(LogsFinding::WithoutStatus { requests, of })
+    let (unknown, of) = (all.without_status, all.requests);
+    let finding = match all.kind {
+        PageKind::Query => LogsFinding::WithoutOutcome {
+            statements: unknown,
+            of,
+        },
+        _ => LogsFinding::WithoutStatus {
+            requests: unknown,
+            of,
+        },
+    };
+    analysis::is_notable(unknown, of).then_some(finding)
 }
 
 /// Returns a finding on requests without a duration, if there are only a few. If there are many, an

@@ -6,9 +6,11 @@
 
 use super::input::{shown, time};
 use crate::finding::LogsFinding;
+use crate::query;
 use crate::wording;
 use lab_document::{Cell, Column, Quantity, Section, Table};
 use lab_model::{JoinCoverage, LogAnalysis, QueryWithin, Unit};
+use std::collections::HashMap;
 
 /// The minimum number of executions per request that suggests a loop.
 const MIN_LOOP: f64 = 10.0;
@@ -26,27 +28,25 @@ fn time_fraction(within: &QueryWithin) -> Option<f64> {
     is_known.then(|| within.total_ns as f64 / within.page_ns as f64)
 }
 
-/// Returns the statement of a phase of the extended protocol, such as `parse: SELECT …`.
-fn without_phase(query: &str) -> &str {
-    let phase = query.strip_prefix("parse: ");
-    phase.or(query.strip_prefix("bind: ")).unwrap_or(query)
-}
-
 /// Returns the queries within pages. The time of a phase of the extended protocol is added to the
 /// time of its statement.
 fn with_phases(analysis: &LogAnalysis) -> Vec<QueryWithin> {
     let mut all: Vec<QueryWithin> = Vec::new();
-    let is_phase = |within: &&QueryWithin| without_phase(&within.query) != within.query;
+    let mut known: HashMap<(&str, String), usize> = HashMap::new();
+    let is_phase = |within: &&QueryWithin| !query::split_phase(&within.query).0.is_empty();
     let (phases, statements): (Vec<_>, Vec<_>) = analysis.within.iter().partition(is_phase);
-    all.extend(statements.into_iter().cloned());
-    for phase in phases {
-        let statement = without_phase(&phase.query);
-        let mut same = all.iter_mut();
-        match same.find(|w| w.page == phase.page && w.query == statement) {
-            Some(within) => within.total_ns = within.total_ns.saturating_add(phase.total_ns),
-            None => all.push(QueryWithin {
+    for within in statements.into_iter().chain(phases) {
+        let (phase, statement) = query::split_phase(&within.query);
+        let index = *known
+            .entry((within.page.as_str(), query::key(statement)))
+            .or_insert(all.len());
+        match all.get_mut(index) {
+            Some(same) if !phase.is_empty() => {
+                same.total_ns = same.total_ns.saturating_add(within.total_ns);
+            }
+            _ => all.push(QueryWithin {
                 query: statement.into(),
-                ..phase.clone()
+                ..within.clone()
             }),
         }
     }
@@ -124,6 +124,7 @@ pub fn section(analysis: &LogAnalysis) -> Section {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::Dialect;
 
     #[test]
     fn the_coverage_of_joins_is_reported() {
@@ -175,17 +176,34 @@ mod tests {
             total_ns,
             page_ns: 1_000,
         };
-        let all = vec![within("parse: SELECT ?", 300), within("SELECT ?", 200)];
-        for within in [all.clone(), all[..1].to_vec()] {
-            let found = finding(&LogAnalysis {
-                within: within.clone(),
-                ..LogAnalysis::default()
-            });
-            let time = 0.3 + 0.2 * (within.len() - 1) as f64;
-            let Some(LogsFinding::RepeatedQuery { query, share, .. }) = found else {
-                panic!("{found:?}");
+        let long = format!(
+            "select {} from t where id=$1",
+            vec!["column"; 40].join(", ")
+        );
+        for statement in ["SELECT 1", &long] {
+            let name = |phase: &str| {
+                query::fold(
+                    format!("{phase}{statement}").as_bytes(),
+                    Dialect::Postgresql,
+                )
             };
-            assert_eq!((query.as_str(), share), ("SELECT ?", Some(time)));
+            let all = vec![
+                within(&name("parse: "), 100),
+                within(&name("bind: "), 200),
+                within(&name(""), 200),
+            ];
+            for within in [all.clone(), all[..2].to_vec()] {
+                let found = finding(&LogAnalysis {
+                    within: within.clone(),
+                    ..LogAnalysis::default()
+                });
+                let time = 0.3 + 0.2 * (within.len() - 2) as f64;
+                let Some(LogsFinding::RepeatedQuery { query, share, .. }) = found else {
+                    panic!("{found:?}");
+                };
+                assert_eq!(query::key(&query), query::key(&name("")));
+                assert_eq!(share, Some(time));
+            }
         }
     }
 }

@@ -111,6 +111,45 @@ fn accounts_and_prepared_texts_are_not_proof_of_ansi_quotes() {
     queries_of(&log.concat(), &names);
 }
 
+/// Stock MySQL, MariaDB and `pg_stat_statements` do not write whether a statement failed.
+#[test]
+fn errors_are_unknown_if_the_source_has_no_outcomes() {
+    let slow_log = slow("SELECT 1").repeat(20);
+    let totals = "query,calls,total_exec_time\nSELECT 1,20,30.5\n";
+    for log in [&slow_log[..], totals] {
+        let found = analysis(&[log]);
+        for gate in ["errors>1%", "errors(SELECT ?)>1%", "errors<1%"] {
+            assert_eq!(judged(gate, &found), None, "{gate} {log}");
+        }
+        assert_eq!(judged("requests>19", &found), Some(true));
+    }
+    let none_failed = slow_log.replace("Rows_sent: 1", "Rows_sent: 1 Thread_id: 8 Errno: 0");
+    let found = analysis(&[&none_failed]);
+    assert_eq!(judged("errors>1%", &found), Some(false));
+    let counted = "DIGEST_TEXT,COUNT_STAR,SUM_TIMER_WAIT,SUM_ERRORS\nSELECT ?,20,3000000,1\n";
+    assert_eq!(judged("errors>1%", &analysis(&[counted])), Some(true));
+}
+
+/// Percona Server 5.7 writes the code of the last warning, too.
+#[test]
+fn a_warning_is_no_error() {
+    let event = |code: u32, statement: &str| {
+        let schema = format!("localhost []\n# Schema: shop  Last_errno: {code}  Killed: 0");
+        slow(statement).replace("localhost []", &schema)
+    };
+    let log = [
+        event(1592, "INSERT IGNORE INTO t SELECT * FROM u").repeat(20),
+        event(1064, "SELEC 1"),
+        event(0, "SELECT 1").repeat(79),
+    ];
+    let found = analysis(&[&log.concat()]);
+    assert_eq!(judged("errors>1.1%", &found), Some(false));
+    assert_eq!(judged("errors>0.9%", &found), Some(true));
+    // In a strict mode, the code is that of an error.
+    let unclear = event(1366, "INSERT INTO t VALUES ('a')").repeat(20) + &log[2];
+    assert_eq!(judged("errors>1%", &analysis(&[&unclear])), None);
+}
+
 #[test]
 fn durations_of_a_few_statements_are_not_those_of_all() {
     let mut texts = Vec::new();

@@ -389,6 +389,10 @@ fn findings() -> Vec<LogsFinding> {
         whole_seconds(true, false),
         whole_seconds(false, false),
         LogsFinding::WithoutStatus { requests: 7, of: 7 },
+        LogsFinding::WithoutOutcome {
+            statements: 7,
+            of: 7,
+        },
         LogsFinding::WholeSecondsOfStatements,
         LogsFinding::LongDurations {
             is_sum_capped: false,
@@ -429,6 +433,10 @@ fn findings() -> Vec<LogsFinding> {
                 requests: n,
                 of: 1_800,
             },
+            LogsFinding::WithoutOutcome {
+                statements: n,
+                of: 1_800,
+            },
             LogsFinding::WithoutDuration {
                 requests: n,
                 of: 1_800,
@@ -464,6 +472,11 @@ fn gate_problems() -> Vec<String> {
         GateProblem::NoMax,
         GateProblem::NoRequests,
         GateProblem::NoStatus,
+        GateProblem::NoOutcome,
+        GateProblem::UnknownOutcome {
+            statements: 20,
+            of: 100,
+        },
         GateProblem::UnknownStatus {
             requests: 20,
             of: 100,

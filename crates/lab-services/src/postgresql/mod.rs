@@ -437,9 +437,10 @@ impl Database for Postgresql {
                 self.lab.database
             )));
         }
-        // The server hides statement texts from users without permission. Times are in ms.
+        // The server hides statement texts from users without permission. Times are in ms. Errors
+        // are not counted.
         let totals = format!(
-            "{} SELECT query, calls, 0, round(total_exec_time * 1e6)::bigint, \
+            "{} SELECT query, calls, NULL, round(total_exec_time * 1e6)::bigint, \
              round(max_exec_time * 1e6)::bigint FROM {home}.pg_stat_statements \
              WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
              AND queryid IS NOT NULL AND query NOT LIKE '{}%'",
