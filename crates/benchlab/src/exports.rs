@@ -15,20 +15,21 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// Returns an error if neither determines the format, or if the directory of a file does not exist.
 pub fn exports(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
-    let export = |file| {
-        let (path, format) = path_and_format(file)?;
-        // A format with multiple files creates its directory.
-        let folder = path.parent().filter(|_| !format.is_folder);
-        match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-            Some(folder) => Err(Exit::invalid(format!(
-                "--export {}: there is no directory {}",
-                file.display(),
-                folder.display()
-            ))),
-            None => Ok((path, format)),
-        }
-    };
-    files.iter().map(export).collect()
+    files.iter().map(|file| export(file)).collect()
+}
+
+fn export(file: &Path) -> Result<(&Path, Format), Exit> {
+    let (path, format) = path_and_format(file)?;
+    // A format with multiple files creates its directory.
+    let folder = path.parent().filter(|_| !format.is_folder);
+    match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => Err(Exit::invalid(format!(
+            "--export {}: there is no directory {}",
+            file.display(),
+            folder.display()
+        ))),
+        None => Ok((path, format)),
+    }
 }
 
 /// Returns the files to write about a measurement that records no call stacks, each with its format.
