@@ -2,6 +2,7 @@
 //! Determines the format of `--export` from the file name, or from a prefix such as `json:`.
 
 use crate::exit::Exit;
+use lab_document::format::{folded, speedscope};
 use lab_document::{FORMATS, Format};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -12,20 +13,52 @@ use std::path::{Path, PathBuf};
 /// The format comes from the prefix in `FORMAT:PATH`, or else from the file name's extension.
 ///
 /// # Errors
-/// Returns an error if neither determines the format.
+/// Returns an error if neither determines the format, or if the directory of a file does not exist.
 pub fn exports(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
-    files
-        .iter()
-        .map(|file| match split_format_prefix(file) {
-            Some((format, path)) if path.as_os_str().is_empty() => Err(Exit::invalid(format!(
-                "--export {}: expected a path after `{}:`",
-                file.display(),
-                format.name
-            ))),
-            Some((format, path)) => Ok((path, format)),
-            None => Ok((file.as_path(), format(file)?)),
-        })
-        .collect()
+    files.iter().map(|file| export(file)).collect()
+}
+
+fn export(file: &Path) -> Result<(&Path, Format), Exit> {
+    let (path, format) = path_and_format(file)?;
+    // A format with multiple files creates its directory.
+    let folder = path.parent().filter(|_| !format.is_folder);
+    match folder.filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => Err(Exit::invalid(format!(
+            "--export {}: there is no directory {}",
+            file.display(),
+            folder.display()
+        ))),
+        None => Ok((path, format)),
+    }
+}
+
+/// Returns the files to write about a measurement that records no call stacks, each with its format.
+///
+/// # Errors
+/// Returns an error like [`exports`], or if a format shows only call stacks.
+pub fn exports_of_measurement(files: &[PathBuf]) -> Result<Vec<(&Path, Format)>, Exit> {
+    let exports = exports(files)?;
+    let stacks = [folded::FORMAT, speedscope::FORMAT];
+    match exports.iter().find(|(_, format)| stacks.contains(format)) {
+        Some((file, _)) => Err(Exit::invalid(format!(
+            "--export {}: the report will have no flame graph; `benchlab profile` creates reports \
+             that have one",
+            file.display()
+        ))),
+        None => Ok(exports),
+    }
+}
+
+fn path_and_format(file: &Path) -> Result<(&Path, Format), Exit> {
+    match split_format_prefix(file) {
+        Some((format, path)) if path.as_os_str().is_empty() => Err(Exit::invalid(format!(
+            "--export {}: expected a path after `{}:`",
+            file.display(),
+            format.name
+        ))),
+        Some((format, path)) => Ok((path, format)),
+        None => Ok((file, format(file)?)),
+    }
 }
 
 /// Makes the path of an export absolute, so that it does not depend on the current directory. Keeps

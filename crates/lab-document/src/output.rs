@@ -2,6 +2,7 @@
 //! Output formats, and the results of rendering a document.
 
 use crate::document::Document;
+use crate::format::{folded, perfetto, speedscope};
 use std::fmt;
 
 /// Settings of the terminal for which a document is rendered.
@@ -43,9 +44,20 @@ pub struct Format {
 }
 
 impl Format {
+    /// Returns false if the format shows only flame graphs or only a timeline, and the document has
+    /// none.
+    pub fn suits(self, document: &Document) -> bool {
+        if [folded::FORMAT, speedscope::FORMAT].contains(&self) {
+            folded::graphs(document).is_ok()
+        } else {
+            self != perfetto::FORMAT || !document.timeline.is_empty()
+        }
+    }
+
     /// Renders a document.
     ///
-    /// Only the terminal format uses `terminal`. Returns an error if the format's library fails.
+    /// Only the terminal format uses `terminal`. Returns an error if the format's library fails, or
+    /// if the format does not suit the document.
     pub fn render(self, document: &Document, terminal: Terminal) -> Result<Rendered, Error> {
         (self.render)(document, terminal)
     }

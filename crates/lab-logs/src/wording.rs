@@ -1191,7 +1191,7 @@ pub const ORDERS_TABLE: &str = "The top pages by requests, by mean and by total 
 /// The caption of the table of bots.
 pub const BOTS_TABLE: &str = "The tables above do not include these clients.";
 /// The caption of the chart of a week.
-pub const WEEK_CHART: &str = "Weekdays from left to right and hours from bottom to top, in the log's time. A darker cell has a larger fraction of that day's requests.";
+pub const WEEK_CHART: &str = "Weekdays from left to right and hours from bottom to top, in the log's time. A darker cell has a higher value compared with the day's other hours.";
 /// Returns the title of a table of pages that are sorted by `by`.
 pub fn ranking_title(by: PageOrder) -> String {
     format!("Most {} first", measure(by))

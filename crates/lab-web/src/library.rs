@@ -190,9 +190,10 @@ impl RunLibrary {
         Ok(document)
     }
 
-    /// Returns the result of a run in one line, if it is cached.
-    pub fn known_summary(&self, name: &str) -> Option<Arc<RunLine>> {
-        get_cached(&self.summaries, name, stamp(&self.path(name).ok()?))
+    /// Returns the result of a listed run in one line, if it is cached.
+    pub fn known_summary(&self, entry: &RunEntry) -> Option<Arc<RunLine>> {
+        let path = self.folder.join(format!("{}.lab", entry.name));
+        get_cached(&self.summaries, &entry.name, stamp(&path))
     }
 
     /// Returns the result of a run in one line.

@@ -4,7 +4,7 @@
 
 use crate::cli::{CiArgs, Cli, Verb};
 use crate::exit::{self, Exit};
-use crate::exports::{exports, make_absolute};
+use crate::exports::{exports_of_measurement, make_absolute};
 use crate::verbs::report::{deliver_document, export};
 use crate::verbs::{audit, compare, load, logs};
 use crate::{gate, named};
@@ -54,7 +54,7 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     let current = std::env::current_dir().map_err(Exit::invalid)?;
     let files = args.export.iter();
     let files: Vec<PathBuf> = files.map(|file| make_absolute(file, &current)).collect();
-    let exports = exports(&files)?;
+    let exports = exports_of_measurement(&files)?;
     let mut display = args.display.clone();
     display.output = display.output.map(|path| current.join(path));
     let runs = args.runs.as_ref().map(|path| current.join(path));
@@ -93,17 +93,20 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     bases.dedup();
     let bases = (!bases.is_empty()).then(|| say::list(&bases));
     let made = format!("{} UTC", say::minute(unix_seconds()));
-    let mut document = document(&parts, bases.as_deref(), made);
-    export(&document, &exports)?;
+    let document = document(&parts, bases.as_deref(), made);
     if on_screen {
         // The entries' own screens are above.
-        document.sections.clear();
+        let short = Document {
+            sections: Vec::new(),
+            ..document.clone()
+        };
         if entries.len() > 1 {
-            deliver_document(&document, &display)?;
+            deliver_document(&short, &display)?;
         }
     } else {
         deliver_document(&document, &display)?;
     }
+    export(&document, &exports)?;
     let exit_code = gate::exit_code_displayed(&document, &display);
     match parts.iter().any(|part| part.result.is_err()) {
         true => Ok(ExitCode::from(exit::FAILED)),

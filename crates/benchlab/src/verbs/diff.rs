@@ -30,7 +30,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
     };
     let document =
         lab_kinds::compare(runs, [&files[0], &files[1]], gates).map_err(Exit::invalid)?;
-    export(&document, &exports)?;
     deliver_document(&document, &args.display)?;
+    export(&document, &exports)?;
     Ok(gate::exit_code_displayed(&document, &args.display))
 }

@@ -12,6 +12,7 @@ use lab_document::Section;
 use lab_document::format::terminal::section as terminal_section;
 use lab_document::format::xml;
 use lab_document::{Document, Format, Rendered, Terminal, format};
+use lab_model::GateEffect;
 use lab_report::Report;
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -186,15 +187,27 @@ pub fn render(document: &Document, format: Format, terminal: Terminal) -> Result
     format.render(document, terminal).map_err(Exit::failed)
 }
 
-/// Writes the exports.
+/// Writes the exports. If one cannot be written, the others still are.
+///
+/// # Errors
+/// Returns an error that names each export that could not be written. If a gate determines the exit
+/// code, the message is printed and there is no error.
 pub fn export(document: &Document, exports: &[(&Path, Format)]) -> Result<(), Exit> {
     let full = Terminal {
         full: true,
         ..Terminal::default()
     };
-    exports
-        .iter()
-        .try_for_each(|&(file, format)| write(render(document, format, full)?, file))
+    let write = |&(file, format): &(&Path, Format)| write(render(document, format, full)?, file);
+    let failed = exports.iter().filter_map(|export| write(export).err());
+    let failed: Vec<String> = failed.map(|exit| exit.message).collect();
+    match failed.join("; ") {
+        failed if failed.is_empty() => Ok(()),
+        failed if document.gate_effect() > GateEffect::Warn => {
+            eprintln!("benchlab: {failed}");
+            Ok(())
+        }
+        failed => Err(Exit::failed(failed)),
+    }
 }
 
 /// Returns a terminal of 80 columns with colors according to `--color`.

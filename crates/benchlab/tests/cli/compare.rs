@@ -663,6 +663,19 @@ fn reports_are_exported_in_every_format() {
 }
 
 #[test]
+fn an_export_that_fails_hides_no_result() {
+    let directory = TestDirectory::new();
+    fs::create_dir(directory.0.join("folder")).unwrap();
+    let exports = ["--export", "json:folder", "--export", "r.csv"];
+    let outcome = directory.short(&[&["true", "sleep 0.001"], &exports[..]].concat());
+    outcome.expect(1).says(&["folder: Is a directory"]);
+    assert!(outcome.stdout.contains("sleep 0.001"), "{}", outcome.stdout);
+    let files = directory.0.files();
+    assert!(files[0].with_extension("html").is_file(), "{files:?}");
+    assert!(directory.lines("r.csv").len() > 1);
+}
+
+#[test]
 fn invalid_commands_are_rejected_before_anything_runs() {
     let directory = TestDirectory::new();
     for (args, says) in [
@@ -719,6 +732,14 @@ fn invalid_commands_are_rejected_before_anything_runs() {
         (
             &["true", "--export", "x.svg"],
             "--export x.svg: there are multiple plots: specify a directory, such as plots/",
+        ),
+        (
+            &["true", "--export", "json:missing/x"],
+            "--export json:missing/x: there is no directory missing",
+        ),
+        (
+            &["true", "--export", "x.folded"],
+            "--export x.folded: the report will have no flame graph; `benchlab profile` creates",
         ),
         (
             &["true", "--as", "../x"],

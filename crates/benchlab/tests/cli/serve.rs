@@ -205,7 +205,17 @@ fn pages_show_the_same_as_the_other_commands() {
             .body
             .starts_with("PK")
     );
-    assert_eq!(served.get(&format!("/runs/{a}/export/svg")).status, 404);
+    // A comparison has a timeline, but no call stacks.
+    assert!(
+        served
+            .page(&format!("/runs/{a}/export/perfetto"))
+            .starts_with('{')
+    );
+    assert!(report.contains("/export/perfetto") && !report.contains("/export/folded"));
+    for format in ["svg", "folded", "speedscope"] {
+        let response = served.get(&format!("/runs/{a}/export/{format}"));
+        assert_eq!(response.status, 404, "{format}: {}", response.body);
+    }
 
     let compare = [
         "diff",
@@ -247,6 +257,27 @@ fn pages_show_the_same_as_the_other_commands() {
             "{words}"
         );
     }
+}
+
+/// A search finds words of results that no page has shown yet.
+#[test]
+fn a_search_includes_all_results() {
+    let (project, [a, _]) = project_with_two_runs();
+    let line = Served::start(&project).page(&format!("/runs/{a}/summary"));
+    // The number of warnings is not searched.
+    let answer = text(line.split("<span").next().expect("an answer"));
+    let served = Served::start(&project);
+    let mut words: Vec<&str> = answer.split(|c: char| !c.is_alphanumeric()).collect();
+    words.retain(|word| !word.is_empty());
+    let search = format!("/?q={}", words.join("+"));
+    // On a busy machine, a search takes multiple requests.
+    let mut page = served.page(&search);
+    while page.contains("not been analyzed yet") {
+        page = served.page(&search);
+    }
+    assert!(page.contains(&a.replace('-', "%2D")), "{answer}: {page}");
+    let nothing = served.page("/?q=absent");
+    assert!(nothing.contains("0 of 2 runs with “absent”."), "{nothing}");
 }
 
 #[test]

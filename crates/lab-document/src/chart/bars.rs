@@ -5,11 +5,12 @@
 //! dot replaces the bar.
 
 use super::canvas::{
-    self, Canvas, Dot, DrawResult, Legend, Pixel, TextAnchor, Type, color_and_dot, fit, width_of,
+    self, Canvas, Dot, DrawResult, Legend, Pixel, TextAnchor, Type, WhiskerEnd, color_and_dot, fit,
+    width_of,
 };
 use super::frame::draw_x_ticks;
 use super::scale::{Span, reach};
-use crate::document::{BarRow, Bars, Scale};
+use crate::document::{BarPart, BarRow, Bars, Scale};
 use crate::format::quantity;
 use crate::output::Error;
 
@@ -64,7 +65,10 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
                 } else {
                     bars.rows.as_slice()
                 };
-                let span = Span::new(&bars.axis, scaled.iter().flat_map(|row| ends(bars, row)));
+                let span = Span::new(
+                    &bars.axis,
+                    scaled.iter().flat_map(|row| ends(row, bars.axis.scale)),
+                );
                 let panel = BarPanel {
                     bars,
                     rows,
@@ -96,7 +100,7 @@ fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
 /// Returns true if the bars of one panel would be too short to see on the common scale.
 fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     let max = |panel: &&[BarRow]| {
-        let ends = panel.iter().flat_map(|row| ends(bars, row));
+        let ends = panel.iter().flat_map(|row| ends(row, bars.axis.scale));
         ends.filter(|end| end.is_finite()).fold(0.0, f64::max)
     };
     let max: Vec<f64> = panels.iter().map(max).collect();
@@ -105,13 +109,20 @@ fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
 }
 
 /// Returns the values at the ends of a row's bar and interval.
-fn ends(bars: &Bars, row: &BarRow) -> Vec<f64> {
-    let parts = row.parts.iter().map(|part| part.value.value);
-    let stack: f64 = parts.filter(|v| v.is_finite()).sum();
-    let total = reach(&row.total, bars.axis.scale).into_iter();
-    total
-        .chain((!row.parts.is_empty()).then_some(stack))
-        .collect()
+pub fn ends(row: &BarRow, scale: Scale) -> Vec<f64> {
+    let total = reach(&row.total, scale).into_iter();
+    let stack = (!row.parts.is_empty()).then(|| row.parts.iter().map(length_of).sum());
+    total.chain(stack).collect()
+}
+
+/// Returns the length of a segment. A value that is negative or not finite has no length.
+pub fn length_of(part: &BarPart) -> f64 {
+    let length = part.value.value;
+    if length.is_finite() {
+        length.max(0.0)
+    } else {
+        0.0
+    }
 }
 
 struct BarPanel<'b> {
@@ -171,13 +182,10 @@ impl BarPanel<'_> {
         };
         let mut from = 0.0;
         for part in &row.parts {
-            let value = part.value.value;
-            if let (true, Some((_, number))) = (
-                value.is_finite() && value > 0.0,
-                self.bars.parts.get(part.part),
-            ) {
-                stretch(across(from), across(from + value), *number)?;
-                from += value;
+            let length = length_of(part);
+            if let (true, Some((_, number))) = (length > 0.0, self.bars.parts.get(part.part)) {
+                stretch(across(from), across(from + length), *number)?;
+                from += length;
             }
         }
         if let Some(part) = self.span.position(row.total.value) {
@@ -190,9 +198,12 @@ impl BarPanel<'_> {
                 stretch(zero.min(to), zero.max(to), row.color)?;
             }
             if let Some((low, high)) = row.total.bounds() {
-                let (low, high) = (across(low), across(high));
-                canvas.whisker((low, high), y)?;
-                end = end.max(high);
+                let [low, high] = [low, high].map(|bound| WhiskerEnd {
+                    x: across(bound),
+                    is_cut_off: self.span.is_below(bound) || self.span.is_above(bound),
+                });
+                canvas.whisker([low, high], y)?;
+                end = end.max(high.x);
             }
         }
         Ok(end)

@@ -55,6 +55,15 @@ pub enum Dot {
     Ring,
 }
 
+/// An end of an interval.
+#[derive(Clone, Copy)]
+pub struct WhiskerEnd {
+    /// The horizontal position in pixels.
+    pub x: f64,
+    /// True if the interval continues beyond the axis.
+    pub is_cut_off: bool,
+}
+
 /// Draws a picture of the given size in pixels. Returns the `svg` element.
 pub fn draw(
     id: &str,
@@ -118,11 +127,31 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Draws a horizontal interval with end marks. All positions are in pixels.
-    pub fn whisker(&self, (low, high): (f64, f64), y: f64) -> DrawResult {
-        self.path(&[(low, y), (high, y)], INK, 1.0)?;
-        self.path(&[(low, y - 3.0), (low, y + 3.0)], INK, 1.0)?;
-        self.path(&[(high, y - 3.0), (high, y + 3.0)], INK, 1.0)
+    /// Draws a horizontal interval. Each end has a mark or, if the interval continues beyond the
+    /// axis, an arrow.
+    pub fn whisker(&self, [low, high]: [WhiskerEnd; 2], y: f64) -> DrawResult {
+        self.path(&[(low.x, y), (high.x, y)], INK, 1.0)?;
+        for (end, back) in [(low, 4.0), (high, -4.0)] {
+            if end.is_cut_off {
+                self.arrow((end.x, y), (back, 3.0), INK, 1.0)?;
+            } else {
+                self.path(&[(end.x, y - 3.0), (end.x, y + 3.0)], INK, 1.0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws the head of a horizontal arrow. `length` is the distance from the tip to the other
+    /// ends, negative for an arrow to the right, and `half` is half of the head's height.
+    pub fn arrow(
+        &self,
+        (x, y): Pixel,
+        (length, half): (f64, f64),
+        color: RGBColor,
+        width: f64,
+    ) -> DrawResult {
+        let head = [(x + length, y - half), (x, y), (x + length, y + half)];
+        self.path(&head, color, width)
     }
 
     /// Draws a grid line.

@@ -10,8 +10,10 @@ use super::color::{INK, MUTED, PAPER, hex, numbered};
 use crate::document::{Flame, Quantity};
 use crate::format::quantity;
 use crate::output::Error;
+use crate::say;
 
 use quick_xml::escape::escape;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -23,7 +25,7 @@ const ROW: f64 = 18.0;
 const TOP: f64 = 26.0;
 /// The minimum width of a frame in pixels. Narrower frames are omitted.
 const MIN_WIDTH: f64 = 0.4;
-/// The maximum number of frames that are drawn.
+/// The maximum number of frames that are drawn. The narrowest of more frames are omitted.
 const MAX_FRAMES: usize = 4000;
 /// The color indexes of frames. The colors have no meaning.
 const COLORS: [usize; 4] = [1, 4, 8, 6];
@@ -36,18 +38,58 @@ struct StackFrame<'f> {
     calls: BTreeMap<&'f str, StackFrame<'f>>,
 }
 
-impl StackFrame<'_> {
-    fn depth(&self, width: f64) -> usize {
-        let each = width / self.cost.max(1) as f64;
-        let drawn = self
-            .calls
-            .values()
-            .filter(|call| call.cost as f64 * each >= MIN_WIDTH);
-        drawn
-            .map(|call| 1 + call.depth(call.cost as f64 * each))
-            .max()
-            .unwrap_or(0)
+/// A frame at its place in the drawing.
+struct PlacedFrame<'f> {
+    name: &'f str,
+    cost: u64,
+    /// The left edge in pixels.
+    x: f64,
+    /// The width in pixels.
+    width: f64,
+    /// The number of rows below the frame.
+    row: usize,
+}
+
+impl<'f> StackFrame<'f> {
+    /// Places a function and the functions that it calls, if they are wide enough to be visible.
+    /// `placed` is the place of the function.
+    fn place(&self, placed: PlacedFrame<'f>, frames: &mut Vec<PlacedFrame<'f>>) {
+        if placed.width < MIN_WIDTH {
+            return;
+        }
+        let each = placed.width / self.cost.max(1) as f64;
+        let (mut x, row) = (placed.x, placed.row + 1);
+        frames.push(placed);
+        for (&name, call) in &self.calls {
+            let (cost, width) = (call.cost, call.cost as f64 * each);
+            let place = PlacedFrame {
+                name,
+                cost,
+                x,
+                width,
+                row,
+            };
+            call.place(place, frames);
+            x += width;
+        }
     }
+}
+
+/// Removes all frames except for the [`MAX_FRAMES`] widest ones. Returns the number of removed
+/// frames.
+///
+/// A function costs at least as much as the functions that it calls, so no frame loses its caller.
+fn keep_widest(frames: &mut Vec<PlacedFrame>) -> usize {
+    let removed = frames.len().saturating_sub(MAX_FRAMES);
+    if removed > 0 {
+        let mut order: Vec<usize> = (0..frames.len()).collect();
+        order.sort_by_key(|&i| (Reverse(frames[i].cost), frames[i].row));
+        let mut is_kept = vec![false; frames.len()];
+        order[..MAX_FRAMES].iter().for_each(|&i| is_kept[i] = true);
+        let mut is_kept = is_kept.into_iter();
+        frames.retain(|_| is_kept.next() == Some(true));
+    }
+    removed
 }
 
 /// Renders the flame graph. Returns an error if the drawing cannot be written.
@@ -61,20 +103,30 @@ pub fn draw(id: &str, flame: &Flame) -> Result<String, Error> {
             frame.cost = frame.cost.saturating_add(*cost);
         }
     }
-    let rows = root.depth(WIDTH) + 1;
+    let all = PlacedFrame {
+        name: "all",
+        cost: root.cost,
+        x: 0.0,
+        width: WIDTH,
+        row: 0,
+    };
+    let mut frames = Vec::new();
+    root.place(all, &mut frames);
+    let removed = keep_widest(&mut frames);
+    let rows = frames.iter().map(|frame| frame.row + 1).max().unwrap_or(1);
     let height = TOP + ROW * rows as f64 + 8.0;
     let mut drawing = FlameDrawing {
         text: String::new(),
         flame,
         total: root.cost,
         bottom: height - 8.0,
-        frames: 0,
     };
-    let plot_error = |e: std::fmt::Error| Error::new(format!("plot {id}"), e);
-    drawing.begin(height).map_err(plot_error)?;
-    drawing
-        .frame("all", &root, 0.0, WIDTH, 0)
-        .map_err(plot_error)?;
+    let mut write = || {
+        drawing.begin(height)?;
+        drawing.note(removed)?;
+        frames.iter().try_for_each(|frame| drawing.frame(frame))
+    };
+    write().map_err(|e: std::fmt::Error| Error::new(format!("plot {id}"), e))?;
     Ok(drawing.text + "</svg>\n")
 }
 
@@ -83,7 +135,6 @@ struct FlameDrawing<'f> {
     flame: &'f Flame,
     total: u64,
     bottom: f64,
-    frames: usize,
 }
 
 impl FlameDrawing<'_> {
@@ -97,23 +148,36 @@ impl FlameDrawing<'_> {
         )
     }
 
-    fn frame(
-        &mut self,
-        name: &str,
-        frame: &StackFrame,
-        x: f64,
-        width: f64,
-        row: usize,
-    ) -> std::fmt::Result {
-        if width < MIN_WIDTH || self.frames >= MAX_FRAMES {
+    /// Notes the number of frames that are not drawn.
+    fn note(&mut self, removed: usize) -> std::fmt::Result {
+        if removed == 0 {
             return Ok(());
         }
-        self.frames += 1;
+        let note = format!(
+            "The narrowest {} are not drawn.",
+            say::count(removed, "frame")
+        );
+        writeln!(
+            self.text,
+            "<text x=\"{}\" y=\"16\" font-size=\"12\" text-anchor=\"end\" fill=\"{}\">{note}</text>",
+            WIDTH - 4.0,
+            hex(MUTED),
+        )
+    }
+
+    fn frame(&mut self, frame: &PlacedFrame) -> std::fmt::Result {
+        let &PlacedFrame {
+            cost,
+            x,
+            width,
+            row,
+            ..
+        } = frame;
         let y = self.bottom - ROW * (row + 1) as f64;
-        let part = 100.0 * frame.cost as f64 / self.total.max(1) as f64;
-        let cost = quantity::short(&Quantity::exact(frame.cost as f64, self.flame.unit.clone()));
-        let name = legal(name);
-        let title = format!("{name}: {cost}, {part:.1} %");
+        let part = 100.0 * cost as f64 / self.total.max(1) as f64;
+        let amount = quantity::short(&Quantity::exact(cost as f64, self.flame.unit.clone()));
+        let name = legal(frame.name);
+        let title = format!("{name}: {amount}, {part:.1} %");
         let (fill, ink) = (hex(numbered(color(&name))), hex(INK));
         let label = if width > 24.0 {
             fit(&name, width - 6.0)
@@ -125,21 +189,13 @@ impl FlameDrawing<'_> {
             "<g data-cost=\"{}\"><title>{}</title><rect x=\"{x:.2}\" y=\"{y}\" width=\"{width:.2}\" height=\"{}\" \
              fill=\"{fill}\" fill-opacity=\"0.35\" rx=\"1\"/><text x=\"{:.2}\" y=\"{}\" font-size=\"11\" \
              fill=\"{ink}\">{}</text></g>",
-            frame.cost,
+            cost,
             escape(&title),
             ROW - 1.0,
             x + 3.0,
             y + 12.5,
             escape(&label),
-        )?;
-        let each = width / frame.cost.max(1) as f64;
-        let mut left = x;
-        for (name, call) in &frame.calls {
-            let width = call.cost as f64 * each;
-            self.frame(name, call, left, width, row + 1)?;
-            left += width;
-        }
-        Ok(())
+        )
     }
 }
 

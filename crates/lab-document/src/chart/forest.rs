@@ -133,8 +133,7 @@ impl ForestPanel {
                     (ends[1], -6.0, self.span.is_above(high)),
                 ] {
                     if beyond {
-                        let arrow = [(x + way, y - 4.0), (x, y), (x + way, y + 4.0)];
-                        canvas.path(&arrow, color, 2.0)?;
+                        canvas.arrow((x, y), (way, 4.0), color, 2.0)?;
                     }
                 }
             }

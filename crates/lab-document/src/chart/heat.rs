@@ -7,7 +7,9 @@ use super::color::INK;
 use super::frame::LEFT;
 use super::scale::Span;
 use crate::document::{HeatColumn, HeatMap, HeatMaps};
+use crate::format::quantity;
 use crate::output::Error;
+use lab_model::Unit;
 use plotters::style::RGBColor;
 
 const WIDTH: f64 = 760.0;
@@ -15,13 +17,19 @@ const RIGHT: f64 = WIDTH - 24.0;
 const TOP: f64 = 26.0;
 const HEAD: f64 = 26.0;
 const FOOT: f64 = 28.0;
-const ROWS: usize = 30;
-const ROW: f64 = 7.0;
+/// The number of rows of a continuous axis.
+const BINS: usize = 30;
+/// The height of all rows of a map.
+const BODY: f64 = 210.0;
+/// The maximum height of a row.
+const MAX_ROW: f64 = 21.0;
+/// The maximum number of rows that are labeled.
+const MAX_LABELS: usize = 8;
 
 pub fn draw(id: &str, heat: &HeatMaps) -> Result<String, Error> {
     let maps: Vec<&HeatMap> = heat.maps.iter().filter(|m| !m.columns.is_empty()).collect();
-    let span = span(heat);
-    let height = HEAD + ROWS as f64 * ROW + FOOT;
+    let rows = HeatRows::new(heat);
+    let height = HEAD + rows.total_height() + FOOT;
     let bottom = TOP + height * maps.len() as f64;
     canvas::draw(id, (WIDTH, bottom + 16.0), |canvas| {
         canvas.text(
@@ -35,8 +43,8 @@ pub fn draw(id: &str, heat: &HeatMaps) -> Result<String, Error> {
             let top = TOP + height * i as f64;
             let panel = HeatPanel {
                 map,
-                span: &span,
-                foot: top + HEAD + ROWS as f64 * ROW,
+                rows: &rows,
+                foot: top + HEAD + rows.total_height(),
             };
             canvas.heading(&map.name, (LEFT, top + 13.0), RIGHT - LEFT)?;
             panel.axes(canvas)?;
@@ -81,7 +89,7 @@ fn shades(canvas: &Canvas) -> DrawResult {
 
 struct HeatPanel<'m> {
     map: &'m HeatMap,
-    span: &'m Span,
+    rows: &'m HeatRows,
     /// The bottom edge of the rows, in pixels.
     foot: f64,
 }
@@ -93,9 +101,11 @@ impl HeatPanel<'_> {
     }
 
     fn axes(&self, canvas: &Canvas) -> DrawResult {
-        for (position, word) in self.span.ticks() {
-            let y = self.foot - position * ROWS as f64 * ROW;
-            canvas.rule((LEFT, y), (RIGHT, y))?;
+        for (above, word) in self.rows.ticks() {
+            let y = self.foot - above;
+            if matches!(self.rows, HeatRows::Bins(_)) {
+                canvas.rule((LEFT, y), (RIGHT, y))?;
+            }
             canvas.text(&word, Type::Small, TextAnchor::Left, (LEFT - 8.0, y))?;
         }
         let mut free = f64::NEG_INFINITY;
@@ -117,8 +127,9 @@ impl HeatPanel<'_> {
     }
 
     fn column(&self, canvas: &Canvas, index: usize, column: &HeatColumn) -> DrawResult {
-        let rows = rows(self.span, column);
+        let rows = self.rows.counts(column);
         let total: f64 = rows.iter().sum();
+        let height = self.rows.height();
         let gap = if self.map.columns.len() > 200 {
             0.0
         } else {
@@ -127,28 +138,86 @@ impl HeatPanel<'_> {
         let (left, right) = (self.across(index), self.across(index + 1) - gap);
         let color: RGBColor = canvas::color_and_dot(self.map.color).0;
         for (i, count) in rows.iter().enumerate().filter(|(_, n)| **n > 0.0) {
-            let foot = self.foot - i as f64 * ROW;
-            let corners = ((left, foot - ROW + 0.5), (right, foot));
+            let foot = self.foot - i as f64 * height;
+            let corners = ((left, foot - height + 0.5), (right, foot));
             canvas.rectangle(corners, color, darkness(count / total))?;
         }
         Ok(())
     }
 }
 
-/// Returns the common value axis of all maps.
-fn span(heat: &HeatMaps) -> Span {
-    let columns = heat.maps.iter().flat_map(|map| &map.columns);
-    let values = columns.flat_map(|column| column.counts.iter().map(|(value, _)| *value));
-    Span::new(&heat.axis, values)
+/// The rows of all maps, from bottom to top.
+enum HeatRows {
+    /// Equally tall parts of a continuous axis.
+    Bins(Span),
+    /// A row for each value.
+    Values { values: Vec<f64>, unit: Unit },
 }
 
-/// Returns the number of values of a column in each row, from bottom to top.
-fn rows(span: &Span, column: &HeatColumn) -> [f64; ROWS] {
-    let mut rows = [0.0; ROWS];
-    for (value, count) in &column.counts {
-        if let Some(position) = span.position(*value) {
-            rows[((position * ROWS as f64) as usize).min(ROWS - 1)] += *count as f64;
+impl HeatRows {
+    fn new(heat: &HeatMaps) -> HeatRows {
+        if let Some(values) = heat.row_values() {
+            let unit = heat.axis.unit.clone();
+            return HeatRows::Values { values, unit };
+        }
+        let columns = heat.maps.iter().flat_map(|map| &map.columns);
+        let values = columns.flat_map(|column| column.counts.iter().map(|(value, _)| *value));
+        HeatRows::Bins(Span::new(&heat.axis, values))
+    }
+
+    /// Returns the height of a row in pixels.
+    fn height(&self) -> f64 {
+        match self {
+            HeatRows::Bins(_) => BODY / BINS as f64,
+            HeatRows::Values { values, .. } => (BODY / values.len() as f64).min(MAX_ROW),
         }
     }
-    rows
+
+    /// Returns the height of all rows in pixels.
+    fn total_height(&self) -> f64 {
+        match self {
+            HeatRows::Bins(_) => BODY,
+            HeatRows::Values { values, .. } => values.len() as f64 * self.height(),
+        }
+    }
+
+    /// Returns the labels, each with its height above the bottom edge in pixels.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        match self {
+            HeatRows::Bins(span) => {
+                let ticks = span.ticks().into_iter();
+                ticks.map(|(part, word)| (part * BODY, word)).collect()
+            }
+            HeatRows::Values { values, unit } => {
+                let max = values
+                    .iter()
+                    .fold(0.0, |max: f64, value| max.max(value.abs()));
+                let labeled = values.iter().enumerate();
+                let labeled = labeled.step_by(values.len().div_ceil(MAX_LABELS));
+                let middle = |row: usize| (row as f64 + 0.5) * self.height();
+                labeled
+                    .map(|(row, value)| (middle(row), quantity::tick(*value, unit, max)))
+                    .collect()
+            }
+        }
+    }
+
+    /// Returns the number of values of a column in each row.
+    fn counts(&self, column: &HeatColumn) -> Vec<f64> {
+        match self {
+            HeatRows::Bins(span) => {
+                let mut counts = vec![0.0; BINS];
+                for (value, count) in &column.counts {
+                    if let Some(position) = span.position(*value) {
+                        counts[((position * BINS as f64) as usize).min(BINS - 1)] += *count as f64;
+                    }
+                }
+                counts
+            }
+            HeatRows::Values { values, .. } => {
+                let count = |value: &f64| column.count_of(*value).unwrap_or(0) as f64;
+                values.iter().map(count).collect()
+            }
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod heat;
 mod lines;
 mod scale;
 
+pub(crate) use bars::{ends as bar_ends, length_of};
 pub use color::style_sheet;
 pub(crate) use color::tone_number;
 pub(crate) use distribution::lines as distribution_lines;

@@ -205,6 +205,9 @@ pub struct HeatMap {
     pub name: String,
     /// The color index.
     pub color: usize,
+    /// The unit of the numbers in the cells, such as requests.
+    #[serde(serialize_with = "super::unit_name::serialize_unit")]
+    pub unit: Unit,
     /// The columns, from left to right.
     pub columns: Vec<HeatColumn>,
 }
@@ -288,6 +291,48 @@ impl Forest {
                 rows,
             }],
         }
+    }
+}
+
+impl HeatMaps {
+    /// The maximum numbers of columns and of rows of heat maps with a row for each value.
+    const MAX_CELLS: (usize, usize) = (31, 31);
+
+    /// Returns the values of the rows in ascending order if the heat maps have a row for each value,
+    /// such as each hour of a day. Returns `None` for distributions of times, and if there are too
+    /// many cells.
+    ///
+    /// Rows of whole numbers have no gaps.
+    pub fn row_values(&self) -> Option<Vec<f64>> {
+        let (max_columns, max_rows) = HeatMaps::MAX_CELLS;
+        let has_room = self.maps.iter().all(|map| map.columns.len() <= max_columns);
+        if self.axis.unit == Unit::Nanoseconds || !has_room {
+            return None;
+        }
+        let columns = self.maps.iter().flat_map(|map| &map.columns);
+        let counts = columns.flat_map(|column| &column.counts);
+        let mut values: Vec<f64> = counts.map(|(value, _)| *value).collect();
+        if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
+            return None;
+        }
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let (first, last) = (values[0], values[values.len() - 1]);
+        let is_whole = values.iter().all(|value| value.fract() == 0.0);
+        if is_whole && last - first < max_rows as f64 {
+            values = (0..=(last - first) as u32)
+                .map(|row| first + f64::from(row))
+                .collect();
+        }
+        (values.len() <= max_rows).then_some(values)
+    }
+}
+
+impl HeatColumn {
+    /// Returns the number of occurrences of a value.
+    pub fn count_of(&self, value: f64) -> Option<u64> {
+        let count = self.counts.iter().find(|(other, _)| *other == value);
+        count.map(|(_, count)| *count)
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tidy rows: one row for each subject, point and metric.
 
-use super::{Quantity, unit_name};
+use super::{Gate, Quantity, unit_name};
 use lab_model::{Direction, Metric};
 use serde::{Serialize, Serializer};
 
@@ -62,6 +62,11 @@ impl Row {
             note: String::new(),
             samples: Vec::new(),
         }
+    }
+
+    /// Returns true if the row is about a gate and not about a subject.
+    pub fn is_gate(&self) -> bool {
+        self.metric.id == Gate::METRIC
     }
 }
 

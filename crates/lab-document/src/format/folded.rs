@@ -34,7 +34,7 @@ pub fn render(document: &Document) -> Result<String, Error> {
 }
 
 /// Returns the flame graphs with their titles.
-pub(super) fn graphs(document: &Document) -> Result<Vec<(String, &Flame)>, Error> {
+pub(crate) fn graphs(document: &Document) -> Result<Vec<(String, &Flame)>, Error> {
     let charts = document.charts().into_iter();
     let flames = charts.filter_map(|chart| match &chart.drawing {
         Drawing::Flame(flame) => Some((clean(&chart.title), flame)),

@@ -10,6 +10,7 @@ use crate::document::{Document, Quantity, unit_name};
 use crate::output::{Error, Format, Rendered};
 use lab_model::Direction;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// The data of github-action-benchmark.
 pub const FORMAT: Format = Format {
@@ -29,10 +30,12 @@ pub const FORMAT: Format = Format {
 pub fn render(document: &Document) -> serde_json::Result<String> {
     let less =
         rows_with_values(&document.rows).filter(|(row, _)| row.metric.better == Direction::Less);
-    let entry = |(row, value): (&crate::Row, f64)| {
-        let name = format!("{} {}", name(row), row.metric.title);
+    let mut entries: Vec<Value> = Vec::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
+    for (row, value) in less {
+        let name = clean(format!("{} {}", name(row), row.metric.title).trim());
         let mut entry = json!({
-            "name": clean(name.trim()),
+            "name": name,
             "unit": unit_name(&row.metric.unit),
             "value": value,
         });
@@ -42,8 +45,14 @@ pub fn render(document: &Document) -> serde_json::Result<String> {
         if !row.verdict.is_empty() {
             entry["extra"] = format!("verdict: {}", row.verdict).into();
         }
-        entry
-    };
-    let entries: Vec<Value> = less.map(entry).collect();
+        // The last run is the current one.
+        match positions.get(&name) {
+            Some(&position) => entries[position] = entry,
+            None => {
+                positions.insert(name, entries.len());
+                entries.push(entry);
+            }
+        }
+    }
     Ok(serde_json::to_string_pretty(&entries)? + "\n")
 }

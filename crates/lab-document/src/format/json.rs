@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as JSON for programs. It contains everything except for the drawings of charts.
+//! A document as JSON for programs. It contains everything, also the data of charts.
 //!
 //! docs/formats.md describes the schema.
 

@@ -90,7 +90,7 @@ fn tests(document: &Document) -> Vec<Test> {
         });
     }
     let compared = document.rows.iter();
-    let compared = compared.filter(|row| !row.verdict.is_empty() && row.metric.id != Gate::METRIC);
+    let compared = compared.filter(|row| !row.verdict.is_empty() && !row.is_gate());
     tests.extend(compared.map(comparison));
     if tests.is_empty() {
         let answer = document.answer.split().0;

@@ -4,9 +4,10 @@
 use crate::document::Row;
 use lab_model::Unit;
 
-/// Returns the rows that have a value.
+/// Returns the rows of subjects that have a value. The rows of gates are omitted, because other
+/// tools would take a gate for a subject.
 pub fn rows_with_values(rows: &[Row]) -> impl Iterator<Item = (&Row, f64)> {
-    rows.iter().filter_map(|row| {
+    rows.iter().filter(|row| !row.is_gate()).filter_map(|row| {
         let value = row.value.as_ref()?.value;
         value.is_finite().then_some((row, value))
     })

@@ -54,15 +54,19 @@ pub fn short(quantity: &Quantity) -> String {
 
 /// Formats an axis tick. `max` is a value of the same axis that determines the unit.
 ///
-/// The text has at most four digits. It contains neither trailing zeros nor the name of the counted
-/// objects.
+/// Whole counts are written in full, because they may be the user's own numbers. Other texts have at
+/// most four digits. The text contains neither trailing zeros nor the name of the counted objects.
 pub fn tick(value: f64, unit: &Unit, max: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }
     let magnitude = unnamed(unit, max);
     let scaled = value / magnitude.divisor;
-    let text = digits(scaled, significant(scaled, 4), unit);
+    let decimals = match unit {
+        Unit::Count(_) if value.fract() == 0.0 => 0,
+        _ => significant(scaled, 4),
+    };
+    let text = digits(scaled, decimals, unit);
     magnitude.with_unit(trimmed(&text))
 }
 

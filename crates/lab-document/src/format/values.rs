@@ -20,7 +20,7 @@ pub fn table(chart: &Chart) -> Table {
         Drawing::Lines(lines) => self::lines(lines),
         Drawing::Bars(bars) => self::bars(bars),
         Drawing::Forest(forest) => self::bars(&forest_bars(forest)),
-        Drawing::Heat(maps) => self::lines(&quantile_lines(maps)),
+        Drawing::Heat(maps) => heat(maps),
         Drawing::Distribution(distribution) => self::distribution(distribution),
         Drawing::Flame(flame) => self::bars(&flame_bars(flame)),
     };
@@ -31,13 +31,61 @@ pub fn table(chart: &Chart) -> Table {
     }
 }
 
-/// Returns the x values of all lines, in ascending order.
-pub fn x_values(lines: &Lines) -> Vec<f64> {
-    let points = lines.lines.iter().flat_map(|line| &line.points);
-    let mut x_values: Vec<f64> = points.map(|(x, _)| *x).collect();
-    x_values.sort_by(f64::total_cmp);
-    x_values.dedup();
-    x_values
+/// Returns the lines whose values are listed: all except for the models of lines that were measured.
+///
+/// A model has the name of the line that it describes.
+pub fn listed(lines: &Lines) -> Vec<&Line> {
+    let is_measured = |name: &str| {
+        let mut measured = lines.lines.iter().filter(|l| l.stroke != Stroke::Model);
+        measured.any(|line| line.name == name)
+    };
+    let is_listed = |line: &&Line| line.stroke != Stroke::Model || !is_measured(&line.name);
+    lines.lines.iter().filter(is_listed).collect()
+}
+
+/// Returns at most `max` x values of the lines, in ascending order.
+///
+/// If there are more, each line contributes the same number of evenly spaced values, because the
+/// lines may have no x value in common.
+pub fn x_values(lines: &[&Line], max: usize) -> Vec<f64> {
+    let sorted = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
+    };
+    let of_line = |line: &&Line| sorted(line.points.iter().map(|(x, _)| *x).collect());
+    let mut each: Vec<Vec<f64>> = lines.iter().map(of_line).collect();
+    each.sort_by_cached_key(|values| values.iter().map(|x| x.to_bits()).collect::<Vec<u64>>());
+    each.dedup();
+    let all = sorted(each.concat());
+    if all.len() <= max {
+        return all;
+    }
+    let share = (max / each.len()).max(2);
+    thinned(
+        &sorted(each.iter().flat_map(|x| thinned(x, share)).collect()),
+        max,
+    )
+}
+
+/// Returns the value of a line at `x`, or `None` if the line has no value there.
+///
+/// A step function keeps each value until the next point, and a model is interpolated. Other lines
+/// have values only at their points.
+pub fn value_at(line: &Line, x: f64) -> Option<Quantity> {
+    let after = line.points.partition_point(|(other, _)| *other <= x);
+    let (before, y) = line.points[..after].last()?;
+    if *before == x || line.stroke == Stroke::Measured {
+        return (*before == x).then(|| y.clone());
+    }
+    let (next, next_y) = line.points.get(after)?;
+    if line.stroke == Stroke::Steps {
+        return Some(y.clone());
+    }
+    let value = y.value + (next_y.value - y.value) * (x - before) / (next - before);
+    value
+        .is_finite()
+        .then(|| Quantity::exact(value, y.unit.clone()))
 }
 
 /// Returns at most `max` of the values, evenly spaced, including the first and the last.
@@ -53,18 +101,41 @@ pub fn thinned<T: Clone>(values: &[T], max: usize) -> Vec<T> {
 }
 
 fn lines(lines: &Lines) -> Table {
-    let columns = lines
-        .lines
+    let listed = listed(lines);
+    let columns = listed
         .iter()
         .map(|line| Column::with_unit(&line.name, lines.y.unit.clone()));
     let x = Column::with_unit(&lines.x.title, lines.x.unit.clone());
     let mut table = Table::new("", std::iter::once(x).chain(columns));
-    for x in thinned(&x_values(lines), POINTS) {
-        let values = lines.lines.iter().map(|line| {
-            let point = line.points.iter().find(|(other, _)| *other == x);
-            Cell::from(point.map(|(_, value)| value.clone()))
-        });
+    for x in x_values(&listed, POINTS) {
+        let values = listed.iter().map(|line| Cell::from(value_at(line, x)));
         table.named_row(Quantity::exact(x, lines.x.unit.clone()), values);
+    }
+    table
+}
+
+/// Lists a heat map cell by cell if it has a row for each value, otherwise by its quantiles.
+fn heat(maps: &HeatMaps) -> Table {
+    let Some(rows) = maps.row_values() else {
+        return lines(&quantile_lines(maps));
+    };
+    let cells = || {
+        maps.maps
+            .iter()
+            .flat_map(|map| map.columns.iter().map(move |c| (map, c)))
+    };
+    let columns = cells().map(|(map, column)| {
+        let title = format!("{} {}", map.name, column.label);
+        Column::with_unit(title.trim(), map.unit.clone())
+    });
+    let first = Column::with_unit(&maps.axis.title, maps.axis.unit.clone());
+    let mut table = Table::new("", std::iter::once(first).chain(columns));
+    for row in rows {
+        let values = cells().map(|(map, column)| {
+            let count = column.count_of(row);
+            Cell::from(count.map(|n| Quantity::exact(n as f64, map.unit.clone())))
+        });
+        table.named_row(Quantity::exact(row, maps.axis.unit.clone()), values);
     }
     table
 }

@@ -3,8 +3,8 @@
 //!
 //! S. Carrez's sql-benchmark defines the format, with Util.Measures from his Ada Utility Library.
 //! `<benchmark>`, with memory in KiB and CPU time in ms, contains `<measures>` with elements `<time
-//! count time total title>`. In addition, every row of the document is written as a `<figure>`,
-//! which the earlier tools ignore.
+//! count time total title>`. In addition, every row of a subject is written as a `<figure>`, which
+//! the earlier tools ignore.
 
 use super::tidy::{COLUMNS, Field, fields};
 use crate::chart::file_name;
@@ -66,10 +66,11 @@ struct Benchmark<'d> {
     rows: Vec<&'d Row>,
 }
 
-/// Groups the rows by subject and target, in the order of their first occurrence.
+/// Groups the rows by subject and target, in the order of their first occurrence. The rows of gates
+/// are omitted, because other tools would take a gate for a subject.
 fn benchmarks(document: &Document) -> Vec<Benchmark<'_>> {
     let mut all: Vec<Benchmark> = Vec::new();
-    for row in &document.rows {
+    for row in document.rows.iter().filter(|row| !row.is_gate()) {
         let (subject, target) = (row.subject.as_str(), row.target.as_str());
         let same = all
             .iter_mut()

@@ -8,7 +8,7 @@ use lab_model::Unit;
 
 fn charts() -> Vec<Chart> {
     let mut charts: Vec<Chart> = sample::document().charts().into_iter().cloned().collect();
-    charts.extend([sample::sweep(), sample::steps()]);
+    charts.extend([sample::sweep(), sample::steps(), sample::week()]);
     charts
 }
 
@@ -122,6 +122,118 @@ fn ticks_have_readable_units() {
     assert_eq!(rates, ["0", "10,000/s", "20,000/s", "30,000/s", "40,000/s"]);
     let parts = words(Scale::Percentiles, Unit::Share, 0.0, 0.9995);
     assert_eq!(parts, ["0 %", "50 %", "75 %", "90 %", "99 %", "99.9 %"]);
+}
+
+#[test]
+fn a_sweep_is_labeled_with_its_own_values() {
+    let line = Line {
+        name: "ada".into(),
+        color: 0,
+        stroke: Stroke::Measured,
+        points: [16_384.0, 65_536.0]
+            .map(|n| (n, Quantity::exact(n, Unit::Ratio)))
+            .into(),
+        band: Band::Hidden,
+    };
+    let lines = Lines {
+        x: Axis::new("n", Unit::Count("n".into()), Scale::Log),
+        y: Axis::new("value", Unit::Ratio, Scale::Linear),
+        lines: vec![line],
+    };
+    let chart = sample::chart("n", "Lines", "Lines.", Drawing::Lines(lines));
+    let labels = texts(&svg(&chart).expect("a drawing"), "middle");
+    for label in ["16,384", "65,536"] {
+        assert!(labels.iter().any(|(_, text)| text == label), "{labels:?}");
+    }
+}
+
+/// Returns the polylines of a drawing as points in drawing units.
+fn polylines(drawing: &str) -> Vec<Vec<(f64, f64)>> {
+    let drawing = roxmltree::Document::parse(drawing).expect("XML");
+    let lines = drawing
+        .descendants()
+        .filter_map(|node| node.attribute("points"));
+    let point = |pair: &str| {
+        let (x, y) = pair.split_once(',')?;
+        Some((x.parse().ok()?, y.parse().ok()?))
+    };
+    lines
+        .map(|points| points.split_whitespace().filter_map(point).collect())
+        .collect()
+}
+
+#[test]
+fn an_interval_that_is_cut_off_has_an_arrow_in_place_of_an_end_mark() {
+    let arrows = |high: f64| {
+        let total = sample::estimate(410e3, 549e3, high, Unit::Nanoseconds);
+        let axis = Axis::new("time", Unit::Nanoseconds, Scale::Linear);
+        let bars = Bars::whole(axis, [BarRow::new("go", 0, total)]);
+        let drawing = svg(&sample::chart("bars", "Bars", "Bars.", Drawing::Bars(bars)));
+        let lines = polylines(&drawing.expect("a drawing"));
+        let is_arrow = |line: &&Vec<(f64, f64)>| {
+            matches!(line[..], [(a, top), (tip, middle), (b, bottom)]
+                if a == b && tip > a && top < middle && middle < bottom)
+        };
+        lines.iter().filter(is_arrow).count()
+    };
+    assert_eq!((arrows(700e3), arrows(556e6)), (0, 1));
+}
+
+/// Returns the vertical extents of the cells of a heat map in drawing units, without duplicates.
+fn rows_of_cells(drawing: &str) -> Vec<(i32, i32)> {
+    let drawing = roxmltree::Document::parse(drawing).expect("XML");
+    let number = |node: &roxmltree::Node, name: &str| -> i32 {
+        node.attribute(name)
+            .and_then(|text| text.parse().ok())
+            .expect("a number")
+    };
+    let cells = drawing
+        .descendants()
+        .filter(|node| node.has_tag_name("rect") && number(node, "y") > 100);
+    let extents = cells.map(|cell| {
+        let y = number(&cell, "y");
+        (y, y + number(&cell, "height"))
+    });
+    let mut extents: Vec<(i32, i32)> = extents.collect();
+    extents.sort_unstable();
+    extents.dedup();
+    extents
+}
+
+#[test]
+fn a_map_with_a_row_for_each_hour_has_no_gaps() {
+    let mut chart = sample::week();
+    let Drawing::Heat(maps) = &mut chart.drawing else {
+        panic!("heat maps");
+    };
+    maps.maps.truncate(1);
+    let rows = rows_of_cells(&svg(&chart).expect("a drawing"));
+    assert_eq!(rows.len(), 24, "{rows:?}");
+    // A pixel is four drawing units.
+    let touch = |pair: &[(i32, i32)]| (0..=4).contains(&(pair[1].0 - pair[0].1));
+    assert!(rows.windows(2).all(touch), "{rows:?}");
+}
+
+#[test]
+fn a_flame_graph_omits_the_narrowest_frames() {
+    let word = |text: &str| text.to_owned();
+    let deep = (0..1200).map(|i| ["a", &format!("x{i}"), "y", "y2", "y3"].map(word).to_vec());
+    let stacks = deep
+        .map(|stack| (stack, 1))
+        .chain([(vec![word("z")], 1000)]);
+    let flame = |stacks: Vec<(Vec<String>, u64)>| {
+        let unit = Unit::Count("instructions".into());
+        let drawing = Drawing::Flame(Flame { unit, stacks });
+        svg(&sample::chart("flame", "Flame", "Flame.", drawing)).expect("a drawing")
+    };
+    let stacks: Vec<(Vec<String>, u64)> = stacks.collect();
+    let drawing = flame(stacks.clone());
+    assert!(drawing.contains("<title>z: "));
+    assert_eq!(drawing.matches("data-cost").count(), 4000);
+    // 3 frames of `all`, `a` and `z`, and 4 for each of the others.
+    assert!(drawing.contains("The narrowest 803 frames are not drawn."));
+    let few = flame(stacks[..10].to_vec());
+    assert!(!few.contains("not drawn"));
 }
 
 #[test]

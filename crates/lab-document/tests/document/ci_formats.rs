@@ -379,6 +379,46 @@ fn trackers_get_values_with_bounds() {
 }
 
 #[test]
+fn trackers_get_only_the_latest_of_two_runs() {
+    let mut document = document("sort");
+    let row = |run: &str, value: f64| Row {
+        run: run.into(),
+        ..row("sort", Metric::WALL, value)
+    };
+    document.rows = vec![row("old", 1e6), row("new", 2e6)];
+    let entries = json("github-action-benchmark", &document);
+    assert_eq!(entries.as_array().unwrap().len(), 1, "{entries}");
+    assert_eq!(entries[0]["value"], 2e6);
+    assert_eq!(
+        json("bencher", &document)["sort sort sort=sort"]["latency"]["value"],
+        2e6
+    );
+}
+
+#[test]
+fn gates_are_no_subjects_for_other_tools() {
+    let without = document("sort");
+    let mut with = without.clone();
+    let gate = Gate::new("time>5ms", "ada at limit=10", Decision::Passed, "fine");
+    with.add_gates(vec![
+        gate.with_value(Quantity::exact(4e6, Unit::Nanoseconds)),
+    ]);
+    assert_ne!(text("csv", &with), text("csv", &without));
+    let formats = [
+        "xml",
+        "bencher",
+        "benchstat",
+        "openmetrics",
+        "github-action-benchmark",
+    ];
+    for format in formats {
+        assert_eq!(text(format, &with), text(format, &without), "{format}");
+    }
+    assert!(text("xml", &with).contains("<benchmark "));
+    assert!(!text("xml", &with).contains("<benchmarks"));
+}
+
+#[test]
 fn open_metrics_end_with_eof_and_have_each_label_set_once() {
     let mut twice = document(HOSTILE);
     twice.rows.extend(twice.rows.clone());

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Snapshots of documents in the text formats, and properties that hold for any document.
 
+use crate::support::sample_data as data;
 use crate::support::sample_document as sample;
 use lab_document::format::html;
 use lab_document::format::markdown;
 use lab_document::format::quantity;
 use lab_document::{
-    Answer, Axis, Cell, Chart, Column, Document, Drawing, Finding, HeatColumn, HeatMap, HeatMaps,
-    Item, Quantity, Scale, Section, Table, Tone,
+    Answer, Axis, Band, BarPart, BarRow, Bars, Cell, Chart, Column, Document, Drawing, Finding,
+    HeatColumn, HeatMap, HeatMaps, Item, Line, Lines, Quantity, Scale, Section, Stroke, Table,
+    Tone,
 };
 use lab_document::{Terminal, format::terminal};
 use lab_model::Unit;
@@ -136,6 +138,7 @@ fn a_map_of_single_values_has_a_row_and_an_axis() {
     let map = |name: &str, color| HeatMap {
         name: name.into(),
         color,
+        unit: Unit::Count("steps".into()),
         columns: columns.clone(),
     };
     let document = Document {
@@ -253,6 +256,202 @@ fn a_bar_of_0_has_no_length() {
     };
     let screen = on_terminal(&document, 80, false);
     assert!(!screen.contains('█') && !screen.contains("-20"), "{screen}");
+}
+
+/// Returns a document whose only content is a chart.
+fn with_chart(chart: Chart) -> Document {
+    let mut section = Section::new("Chart");
+    section.push(chart);
+    let mut document = Document::default();
+    document.section(section);
+    document
+}
+
+fn lines_chart(lines: Vec<Line>) -> Document {
+    let rate = Unit::PerSecond("requests".into());
+    with_chart(data::chart(
+        "lines",
+        "Lines",
+        "Lines.",
+        Drawing::Lines(Lines {
+            x: Axis::new("n", Unit::Count("n".into()), Scale::Log),
+            y: Axis::new("rate", rate, Scale::Log),
+            lines,
+        }),
+    ))
+}
+
+fn line(name: &str, stroke: Stroke, points: &[(f64, f64)]) -> Line {
+    let point = |(x, y): &(f64, f64)| (*x, Quantity::exact(*y, Unit::PerSecond("requests".into())));
+    Line {
+        name: name.into(),
+        color: 0,
+        stroke,
+        points: points.iter().map(point).collect(),
+        band: Band::Hidden,
+    }
+}
+
+/// Returns the cells of the rows of the first Markdown table.
+fn markdown_rows(document: &Document) -> Vec<Vec<String>> {
+    let text = markdown::render(document);
+    let rows = text.lines().filter(|line| line.starts_with('|'));
+    let cells = |row: &str| {
+        let cells = row.trim_matches('|').split('|');
+        cells.map(|cell| cell.trim().to_owned()).collect()
+    };
+    rows.map(cells).collect()
+}
+
+#[test]
+fn tables_of_a_sweep_show_measured_values_and_not_the_model() {
+    let document = with_chart(data::lines());
+    let rows = markdown_rows(&document);
+    let x: Vec<&str> = rows[2..].iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(x, ["1", "2", "4", "8", "16", "32", "64"]);
+    assert_eq!(rows[0].len(), 5, "{:?}", rows[0]);
+    // One value of the third subject is missing.
+    let missing = rows[2..]
+        .iter()
+        .flatten()
+        .filter(|cell| cell.is_empty() || cell.starts_with('?'));
+    assert_eq!(missing.count(), 1, "{rows:?}");
+    let screen = on_terminal(&document, 80, true);
+    let of_c: Vec<&str> = screen
+        .lines()
+        .filter(|line| line.starts_with("c  "))
+        .collect();
+    assert_eq!(of_c.len(), 1, "{screen}");
+    assert!(!of_c[0].contains('·'), "{screen}");
+}
+
+#[test]
+fn steps_at_different_times_have_values_in_each_row_of_a_table() {
+    let steps = |name: &str, each: f64| {
+        let points: Vec<(f64, f64)> = (1..60)
+            .map(|i| (f64::from(i) * each, f64::from(i)))
+            .collect();
+        line(
+            name,
+            Stroke::Steps,
+            &[&[(0.5, 7.0)], &points[..], &[(100.0, 1.0)]].concat(),
+        )
+    };
+    let rows = markdown_rows(&lines_chart(vec![steps("a", 1.0), steps("b", 1.01)]));
+    assert!((20..=24).contains(&rows[2..].len()), "{rows:?}");
+    assert!(
+        rows[2..]
+            .iter()
+            .all(|row| row.iter().all(|cell| !cell.is_empty())),
+        "{rows:?}"
+    );
+}
+
+#[test]
+fn lines_without_common_points_have_the_same_number_of_rows() {
+    let curve = |name: &str, shift: f64| {
+        let points: Vec<(f64, f64)> = (1..=60).map(|i| (f64::from(i) + shift, 5.0)).collect();
+        line(name, Stroke::Measured, &points)
+    };
+    let rows = markdown_rows(&lines_chart(vec![curve("a", 0.0), curve("b", 0.25)]));
+    let filled = |column: usize| {
+        rows[2..]
+            .iter()
+            .filter(|row| !row[column].is_empty())
+            .count()
+    };
+    assert_eq!((filled(1), filled(2)), (12, 12), "{rows:?}");
+}
+
+#[test]
+fn values_that_a_scale_cannot_show_have_no_bar() {
+    let points = [(1.0, 1.0), (2.0, 0.0), (4.0, 10.0)];
+    let screen = on_terminal(
+        &lines_chart(vec![line("a", Stroke::Measured, &points)]),
+        80,
+        true,
+    );
+    let row = screen
+        .lines()
+        .find(|line| line.starts_with("a "))
+        .expect("a row");
+    let mut bars: Vec<char> = row
+        .chars()
+        .skip(1)
+        .filter(|c| "▁▂▃▄▅▆▇█·".contains(*c))
+        .collect();
+    bars.dedup();
+    assert_eq!(bars, ['▁', '·', '█'], "{screen}");
+}
+
+#[test]
+fn stacked_bars_that_are_longer_than_their_total_are_not_cut_off() {
+    let time = |us: f64| Quantity::exact(us * 1e3, Unit::Nanoseconds);
+    let parts = [10.0, 20.0].into_iter().enumerate();
+    let parts = parts.map(|(part, us)| BarPart {
+        part,
+        value: time(us),
+    });
+    let row = BarRow {
+        parts: parts.collect(),
+        ..BarRow::new("java", 0, time(20.0))
+    };
+    let document = with_chart(data::chart(
+        "split",
+        "Split",
+        "",
+        Drawing::Bars(Bars {
+            axis: Axis::new("time", Unit::Nanoseconds, Scale::Linear),
+            parts: vec![("client".into(), 0), ("server".into(), 1)],
+            rows: vec![row],
+        }),
+    ));
+    let screen = on_terminal(&document, 80, true);
+    let row = screen
+        .lines()
+        .find(|line| line.starts_with("java"))
+        .expect("a row");
+    let [client, server] = ['█', '▒'].map(|fill| row.matches(fill).count());
+    assert!(client > 10 && client.abs_diff(server / 2) <= 1, "{screen}");
+}
+
+#[test]
+fn intervals_that_are_cut_off_end_with_an_arrow() {
+    let wide = sample::within(549e3, 410e3, 555_745e3, Unit::Nanoseconds);
+    let narrow = sample::within(549e3, 410e3, 700e3, Unit::Nanoseconds);
+    let axis = Axis::new("time", Unit::Nanoseconds, Scale::Linear);
+    let rows = [("wide", wide), ("narrow", narrow)];
+    let rows = rows.map(|(name, total)| BarRow::new(name, 0, total));
+    let chart = data::chart("bars", "Bars", "", Drawing::Bars(Bars::whole(axis, rows)));
+    let screen = on_terminal(&with_chart(chart), 80, true);
+    let ends = |name: &str| {
+        let row = screen
+            .lines()
+            .find(|line| line.starts_with(name))
+            .expect("a row");
+        (row.contains("░▸"), row.contains('░'))
+    };
+    assert_eq!(ends("wide"), (true, true), "{screen}");
+    assert_eq!(ends("narrow"), (false, true), "{screen}");
+}
+
+#[test]
+fn a_map_with_a_row_for_each_value_is_a_table_of_its_cells() {
+    let rows = markdown_rows(&with_chart(data::week()));
+    assert_eq!(rows[0].len(), 1 + 2 * 7, "{:?}", rows[0]);
+    assert_eq!(rows.len(), 2 + 24);
+    assert!(rows[0][1].starts_with("requests Mon"), "{:?}", rows[0]);
+    assert!(rows[0][8].starts_with("p95 Mon"), "{:?}", rows[0]);
+    // No request was made on Tuesdays from 3:00 to 4:00.
+    assert_eq!(
+        (
+            rows[5][0].as_str(),
+            rows[5][1].as_str(),
+            rows[5][2].as_str()
+        ),
+        ("3", "103", "")
+    );
+    assert!(!markdown::render(&with_chart(data::week())).contains("p50"));
 }
 
 #[test]

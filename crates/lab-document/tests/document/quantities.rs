@@ -125,6 +125,10 @@ fn units_follow_the_size() {
     assert_eq!(tick(1_500.0, &TIME, 1_500.0), "1.5 µs");
     assert_eq!(tick(500e3, &TIME, 2e6), "0.5 ms");
     assert_eq!(tick(20_000.0, &requests(), 20_000.0), "20,000/s");
+    // The values of a sweep are the user's own numbers.
+    let rows = Unit::Count("rows".into());
+    let ticks = [65_536.0, 1_048_576.0, 0.5].map(|v| tick(v, &rows, v));
+    assert_eq!(ticks, ["65,536", "1,048,576", "0.5"]);
 }
 
 #[test]

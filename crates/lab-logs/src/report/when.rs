@@ -113,11 +113,12 @@ pub fn section(report: &Analyses) -> Section {
 
 /// Charts weekdays from left to right and hours from bottom to top, by requests and by time.
 ///
-/// A darker cell has a larger fraction of that day's requests.
+/// A darker cell has a larger fraction of the sum of its column.
 fn heat(slots: &[Vec<Slot>]) -> Option<Chart> {
-    let map = |name: &str, color, value: &dyn Fn(&Slot) -> u64| HeatMap {
+    let map = |(name, unit): (&str, Unit), color, value: &dyn Fn(&Slot) -> u64| HeatMap {
         name: name.into(),
         color,
+        unit,
         columns: slots
             .iter()
             .zip(DAYS)
@@ -133,14 +134,14 @@ fn heat(slots: &[Vec<Slot>]) -> Option<Chart> {
             .collect(),
     };
     let per_hour = |slot: &Slot| slot.requests.div_ceil(slot.hours.max(1) as u64);
-    let mut maps = vec![map("requests", 0, &per_hour)];
+    let count = |name: &'static str| (name, Unit::Count(name.into()));
+    let mut maps = vec![map(count("requests"), 0, &per_hour)];
     if slots.iter().flatten().any(|slot| slot.p95().is_some()) {
-        maps.push(map("p95 of the duration", 1, &|slot| {
-            slot.p95().unwrap_or(0)
-        }));
+        let duration = ("p95 of the duration", Unit::Nanoseconds);
+        maps.push(map(duration, 1, &|slot| slot.p95().unwrap_or(0)));
     }
     if slots.iter().flatten().any(|slot| slot.errors > 0) {
-        maps.push(map("errors", 2, &|slot| slot.errors));
+        maps.push(map(count("errors"), 2, &|slot| slot.errors));
     }
     slots
         .iter()

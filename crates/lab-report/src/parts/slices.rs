@@ -206,6 +206,11 @@ pub fn heat(scope: &Scope, subject_scopes: &[SubjectScope]) -> Option<Chart> {
     })
 }
 
+/// The unit of the cells of a heat map.
+fn requests() -> Unit {
+    Unit::Count("requests".into())
+}
+
 type Maps<'s> = Box<dyn Iterator<Item = HeatMap> + 's>;
 
 fn over_slices<'s>(scope: &'s Scope, subject_scopes: &[SubjectScope]) -> Maps<'s> {
@@ -224,6 +229,7 @@ fn over_slices<'s>(scope: &'s Scope, subject_scopes: &[SubjectScope]) -> Maps<'s
         HeatMap {
             name,
             color,
+            unit: requests(),
             columns: slices.chunks(each).map(column).collect(),
         }
     };
@@ -249,6 +255,7 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
         HeatMap {
             name: name.trim().into(),
             color,
+            unit: requests(),
             columns: columns.filter(|c| !c.counts.is_empty()).collect(),
         }
     };

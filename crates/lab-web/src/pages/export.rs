@@ -32,10 +32,14 @@ pub async fn export(
                 ..Terminal::default()
             };
             let document = library.document(&run)?;
-            match format
-                .render(&document, full)
-                .map_err(|e| Problem::broken(e.to_string()))?
-            {
+            let rendered = format.render(&document, full).map_err(|e| {
+                if format.suits(&document) {
+                    Problem::broken(e.to_string())
+                } else {
+                    Problem::missing(e.to_string())
+                }
+            });
+            match rendered? {
                 Rendered::Text(text) => Ok(text.into_bytes()),
                 Rendered::Bytes(bytes) => Ok(bytes),
                 Rendered::Annotated { summary, .. } => Ok(summary.into_bytes()),

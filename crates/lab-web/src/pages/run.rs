@@ -11,6 +11,7 @@ use crate::problem::Problem;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Html;
+use lab_document::Document;
 use lab_document::format::html::body;
 use maud::{Markup, PreEscaped, html};
 
@@ -37,7 +38,7 @@ pub async fn report(
             return Ok(page(&run, &delete(&run), content));
         }
         let document = library.document(&run)?;
-        let actions = actions(library, &entry, may_delete);
+        let actions = actions(library, &entry, &document, may_delete);
         let report = PreEscaped(body(&document).map_err(|e| Problem::broken(e.to_string()))?);
         let content = match entry.state {
             RunState::Measured => live_page(&entry, report),
@@ -48,7 +49,12 @@ pub async fn report(
     .await
 }
 
-fn actions(library: &RunLibrary, entry: &RunEntry, may_delete: bool) -> Markup {
+fn actions(
+    library: &RunLibrary,
+    entry: &RunEntry,
+    document: &Document,
+    may_delete: bool,
+) -> Markup {
     let Some(heading) = entry.heading.as_ref().ok() else {
         return html! {};
     };
@@ -72,7 +78,7 @@ fn actions(library: &RunLibrary, entry: &RunEntry, may_delete: bool) -> Markup {
                 a href={ "/history/" (percent_encode(name)) } { "History of " (lab_document::clean(name)) }
             }
             @if !others.is_empty() { (compare(entry, &others)) }
-            (export(&entry.name))
+            (export(&entry.name, document))
             @if may_delete { (delete(&entry.name)) }
         }
     }
@@ -96,12 +102,12 @@ fn option_label(entry: &RunEntry) -> String {
     format!("{} ({})", minute(began), lab_document::clean(&entry.name))
 }
 
-fn export(run: &str) -> Markup {
+fn export(run: &str, document: &Document) -> Markup {
     html! {
         details class="menu" {
             summary { "Export" }
             ul {
-                @for format in formats() {
+                @for format in formats().filter(|format| format.suits(document)) {
                     li { a href=(run_path(run, &format!("/export/{}", format.name))) download { (format.title) } }
                 }
                 li { a href=(run_path(run, "/file")) download { "The run file, with every sample" } }

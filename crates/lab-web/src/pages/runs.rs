@@ -17,8 +17,11 @@ const ON_A_PAGE: usize = 50;
 /// The maximum time that a page waits for results that are not cached. Its script loads the
 /// remaining results later.
 const TIMEOUT: Duration = Duration::from_millis(400);
+/// The maximum time that a search takes for results that are not cached. The same search continues
+/// with the remaining results.
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Lists all runs, or the runs that contain all words of the search.
+/// Lists all runs, or the runs that contain each word of the search.
 pub async fn list(
     State(app): State<App>,
     RawQuery(query): RawQuery,
@@ -31,19 +34,25 @@ pub async fn list(
     app.blocking(move |library| {
         let entries = library.entries();
         let total = entries.len();
-        let matching: Vec<RunEntry> = entries.into_iter().filter(|e| matches_all(library, e, &words)).collect();
-        let shown: Vec<&RunEntry> = matching.iter().skip(from).take(ON_A_PAGE).collect();
+        let search = Search::new(library, entries, &words);
+        let shown: Vec<&RunEntry> = search.found.iter().skip(from).take(ON_A_PAGE).collect();
         let content = html! {
             header { h1 { "Runs" } p class="about" { "in " (clean(&library.folder().display().to_string())) } }
             main {
                 (search_form(&words))
-                p role="status" { (result_line(&words, matching.len(), total)) }
+                p role="status" {
+                    (result_line(&words, search.found.len(), total))
+                    @if search.not_analyzed > 0 {
+                        " " (not_analyzed(search.not_analyzed)) " "
+                        a href=(search_path(&words, from)) { "Continue the search" }
+                    }
+                }
                 @if !shown.is_empty() { (run_list(library, &shown, may_delete)) }
                 @if total == 0 {
                     p { "Each run that `benchlab run`, `compare` or `load` measures appears here: for example "
                         code { "benchlab compare 'sort a.txt' './mysort a.txt'" } "." }
                 }
-                (page_links(&words, from, matching.len()))
+                (page_links(&words, from, search.found.len()))
             }
         };
         Ok(page("Runs", &html! {}, content))
@@ -66,8 +75,47 @@ pub async fn summary(
     .await
 }
 
-/// Returns true if each word occurs in the heading, the date or the result of a run.
-fn matches_all(library: &RunLibrary, entry: &RunEntry, words: &str) -> bool {
+/// The result of a search.
+struct Search {
+    /// The runs whose heading, date and result contain each word.
+    found: Vec<RunEntry>,
+    /// The number of other runs whose results were not searched, because the time was up.
+    not_analyzed: usize,
+}
+
+impl Search {
+    /// Searches runs. Results that are not cached are computed, up to [`SEARCH_TIMEOUT`].
+    fn new(library: &RunLibrary, entries: Vec<RunEntry>, words: &str) -> Search {
+        let deadline = Instant::now() + SEARCH_TIMEOUT;
+        let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+        let mut search = Search {
+            found: Vec::new(),
+            not_analyzed: 0,
+        };
+        for entry in entries {
+            let mut text = heading_text(&entry);
+            if !contains_all(&text, &words) {
+                match result_in_time(library, &entry, deadline) {
+                    Some(result) => text += &result,
+                    None => search.not_analyzed += 1,
+                }
+            }
+            if contains_all(&text, &words) {
+                search.found.push(entry);
+            }
+        }
+        search
+    }
+}
+
+/// Returns true if a text contains each word. The words are in lowercase.
+fn contains_all(text: &str, words: &[String]) -> bool {
+    let text = text.to_lowercase();
+    words.iter().all(|word| text.contains(word))
+}
+
+/// Returns the heading and the date of a run as text.
+fn heading_text(entry: &RunEntry) -> String {
     let mut text = format!("{}\n", entry.name);
     match &entry.heading {
         Ok(heading) => {
@@ -85,13 +133,22 @@ fn matches_all(library: &RunLibrary, entry: &RunEntry, words: &str) -> bool {
         }
         Err(reason) => text += reason,
     }
-    if let Some(summary) = library.known_summary(&entry.name) {
-        text += &summary.answer;
+    text
+}
+
+/// Returns the result of a run, or `None` if it is not known by the deadline. A run without a result
+/// has an empty text.
+fn result_in_time(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Option<String> {
+    if let Some(summary) = library.known_summary(entry) {
+        return Some(summary.answer.clone());
     }
-    let text = text.to_lowercase();
-    words
-        .split_whitespace()
-        .all(|word| text.contains(&word.to_lowercase()))
+    if entry.heading.is_err() || entry.state == RunState::Measured {
+        return Some(String::new());
+    }
+    (Instant::now() < deadline).then(|| {
+        let summary = library.summary(&entry.name);
+        summary.map_or(String::new(), |summary| summary.answer.clone())
+    })
 }
 
 fn search_form(words: &str) -> Markup {
@@ -114,6 +171,16 @@ fn result_line(words: &str, found: usize, total: usize) -> String {
             clean(words)
         ),
     }
+}
+
+/// Returns the remark on runs whose results were not searched.
+fn not_analyzed(runs: usize) -> String {
+    let (have, headings) = match runs {
+        1 => ("has", "its heading was"),
+        _ => ("have", "their headings were"),
+    };
+    let runs = count(runs, "run");
+    format!("{runs} {have} not been analyzed yet: only {headings} searched.")
 }
 
 /// Renders a list in which runs can be selected.
@@ -214,7 +281,7 @@ fn subjects(names: &[String]) -> String {
 ///
 /// Otherwise, renders a placeholder that the script replaces.
 fn answer_or_pending(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {
-    let summary = library.known_summary(&entry.name);
+    let summary = library.known_summary(entry);
     let summary = summary.map(Ok).or_else(|| {
         let in_time = Instant::now() < deadline;
         in_time.then(|| library.summary(&entry.name))
@@ -237,9 +304,14 @@ fn answer_line(summary: &RunLine) -> Markup {
     }
 }
 
+/// Returns the path of a search, starting at a position among the runs that were found.
+fn search_path(words: &str, from: usize) -> String {
+    format!("/?q={}&from={from}", percent_encode(words))
+}
+
 /// Renders links to later and to earlier runs.
 fn page_links(words: &str, from: usize, found: usize) -> Markup {
-    let link = |from: usize| format!("/?q={}&from={from}", percent_encode(words));
+    let link = |from: usize| search_path(words, from);
     html! {
         @if from > 0 || from + ON_A_PAGE < found {
             nav class="turning" aria-label="More runs" {

@@ -6,7 +6,7 @@ mod dry_run;
 
 use crate::cli::{BisectArgs, Cli};
 use crate::exit::{self, Exit};
-use crate::exports::exports;
+use crate::exports::exports_of_measurement;
 use crate::measuring;
 use crate::verbs::{report, runs_folder};
 use commits_measured::CommitBench;
@@ -23,7 +23,7 @@ use std::time::Duration;
 
 /// Finds the commits that changed a command's time, between a good commit and a bad commit.
 pub fn bisect(cli: &Cli, args: &BisectArgs) -> Result<ExitCode, Exit> {
-    let exports = exports(&args.export)?;
+    let exports = exports_of_measurement(&args.export)?;
     let mut request = request(args)?;
     interrupt::watch().map_err(Exit::failed)?;
     let range = commit_range(Path::new(&request.folder), &args.good, &args.bad)?;
@@ -103,8 +103,8 @@ fn run_bisection(
     let document = lab_bisect::document(&bisection, &path);
     match outcome {
         Ok(()) => {
-            report::export(&document, exports)?;
             report::show(&document, &file.folder().with_extension("html"))?;
+            report::export(&document, exports)?;
             Ok(if bisection.is_inconclusive() {
                 ExitCode::from(exit::INCONCLUSIVE)
             } else {

@@ -3,7 +3,7 @@
 
 use crate::cli::{Cli, CommandCores, CompareArgs, GateOn};
 use crate::exit::Exit;
-use crate::exports::exports;
+use crate::exports::exports_of_measurement;
 use crate::measuring;
 use crate::options::sweeps;
 use crate::verbs::compare::instructions;
@@ -40,7 +40,7 @@ pub fn compare_in_turns(
     args: &CompareArgs,
     commands: Vec<GivenCommand>,
 ) -> Result<Option<Document>, Exit> {
-    let exports = exports(&args.export)?;
+    let exports = exports_of_measurement(&args.export)?;
     let plan = comparison(args, commands)?.plan()?;
     GateCondition::of_plan(&plan).map_err(|e| Exit::invalid(format!("--fail-if: {e}")))?;
     instructions::check(&plan)?;
@@ -154,8 +154,8 @@ fn report_result(
 ) -> Result<Document, Exit> {
     report::with_report(path, &[], |report| {
         let document = lab_kinds::document(report);
-        report::export(&document, exports)?;
         report::show_unless_quiet(&document, path, is_quiet)?;
+        report::export(&document, exports)?;
         if document.gate_effect() == GateEffect::Fail {
             return Ok(document);
         }

@@ -13,7 +13,7 @@ mod words;
 use crate::cli::{Cli, LoadArgs, ResumedLoadArgs};
 use crate::dry_run;
 use crate::exit::Exit;
-use crate::exports::exports;
+use crate::exports::exports_of_measurement;
 use crate::gate;
 use crate::measuring;
 use crate::options::sweeps;
@@ -76,7 +76,7 @@ fn print_plan(args: &LoadArgs, session: &LoadSession) -> Result<(), Exit> {
 
 /// Returns the load that the command line requests, without starting anything.
 fn session<'a>(cli: &Cli, args: &'a LoadArgs) -> Result<LoadSession<'a>, Exit> {
-    let exports = exports(&args.export)?;
+    let exports = exports_of_measurement(&args.export)?;
     let seed = measuring::seed(args.measuring.seed);
     let RequestedLoad {
         spec,
@@ -171,7 +171,7 @@ pub fn resume_load(
             file: file.to_path_buf(),
             agents,
         },
-        exports: exports(&args.export)?,
+        exports: exports_of_measurement(&args.export)?,
         hlog: args.hlog.as_deref(),
         strict: args.strict,
         is_quiet: false,

@@ -3,7 +3,7 @@
 
 use super::pen::Pen;
 use super::table;
-use crate::chart::{Span, reach};
+use crate::chart::{Span, bar_ends, length_of, reach};
 use crate::document::{
     Axis, BarRow, Bars, Chart, Drawing, Forest, ForestRow, HeatColumn, HeatMap, HeatMaps, Line,
     Lines, Precision, Quantity,
@@ -28,8 +28,10 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Vec<String> {
         Drawing::Forest(forest) => self::forest(forest, width, pen),
         Drawing::Bars(bars) => self::bars(bars, width, pen),
         Drawing::Lines(lines) => self::lines(lines, None, width, pen),
-        Drawing::Heat(maps) if is_small(maps) => heat(maps, width, pen),
         Drawing::Heat(maps) => {
+            if let Some(rows) = maps.row_values() {
+                return heat(maps, &rows, width, pen);
+            }
             let mut lines = values::quantile_lines(maps);
             lines.x.title = maps.columns.clone();
             let columns = maps.maps.iter().flat_map(|map| &map.columns);
@@ -46,39 +48,15 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Vec<String> {
 /// The characters of a heat map, from the smallest to the largest fraction.
 const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 
-/// The maximum numbers of columns and of rows for which a heat map is drawn cell by cell.
-const MAX_CELLS: (usize, usize) = (31, 31);
-
 /// The width of a heat map's column including the gap to the next column, in characters.
 const HEAT_COLUMN: usize = 4;
 
 /// The gap between two heat maps, in characters.
 const HEAT_GAP: usize = 3;
 
-/// Returns the distinct row values of all heat maps in ascending order.
-fn heat_rows(maps: &HeatMaps) -> Vec<f64> {
-    let columns = maps.maps.iter().flat_map(|map| &map.columns);
-    let mut rows: Vec<f64> = columns
-        .flat_map(|c| c.counts.iter().map(|(y, _)| *y))
-        .collect();
-    rows.sort_by(f64::total_cmp);
-    rows.dedup();
-    rows
-}
-
-/// Returns true if the heat maps are small enough to be drawn cell by cell, and do not show
-/// distributions of times.
-fn is_small(maps: &HeatMaps) -> bool {
-    let columns = maps.maps.iter().map(|map| map.columns.len()).max();
-    maps.axis.unit != Unit::Nanoseconds
-        && columns.is_some_and(|columns| columns <= MAX_CELLS.0)
-        && heat_rows(maps).len() <= MAX_CELLS.1
-}
-
 /// Draws heat maps cell by cell, next to each other if there is room. A darker cell has a larger
 /// fraction of its column.
-fn heat(maps: &HeatMaps, width: usize, pen: Pen) -> Vec<String> {
-    let rows = heat_rows(maps);
+fn heat(maps: &HeatMaps, rows: &[f64], width: usize, pen: Pen) -> Vec<String> {
     let max = rows.last().copied().unwrap_or(0.0);
     let names = rows
         .iter()
@@ -164,16 +142,10 @@ struct Ruler {
 }
 
 impl Ruler {
-    /// Creates an axis that covers all quantities and the reference.
-    fn new<'q>(
-        axis: &Axis,
-        quantities: impl Iterator<Item = &'q Quantity>,
-        reference: Option<f64>,
-        columns: usize,
-    ) -> Ruler {
-        let values = quantities.flat_map(|quantity| reach(quantity, axis.scale));
+    /// Creates an axis that covers all values.
+    fn new(axis: &Axis, values: impl Iterator<Item = f64>, columns: usize) -> Ruler {
         Ruler {
-            span: Span::new(axis, values.chain(reference)),
+            span: Span::new(axis, values),
             columns: columns.max(1),
         }
     }
@@ -274,8 +246,9 @@ fn forest(forest: &Forest, width: usize, pen: Pen) -> Vec<String> {
     };
     let labels: Vec<String> = rows().map(label).collect();
     let layout = Layout::new(width, &names, &labels);
-    let values = rows().map(|row| &row.value);
-    let ruler = Ruler::new(&forest.axis, values, Some(forest.reference), layout.plot);
+    let values = rows().flat_map(|row| reach(&row.value, forest.axis.scale));
+    let values = values.chain([forest.reference]);
+    let ruler = Ruler::new(&forest.axis, values, layout.plot);
     let mut key = String::from("● estimate");
     if rows().any(|row| row.value.bounds().is_some()) {
         key += "   ├─┤ interval";
@@ -347,8 +320,11 @@ fn bars(bars: &Bars, width: usize, pen: Pen) -> Vec<String> {
     let labels = bars.rows.iter().map(|row| quantity::label(&row.total));
     let (names, labels): (Vec<String>, Vec<String>) = (names.collect(), labels.collect());
     let layout = Layout::new(width, &names, &labels);
-    let totals = bars.rows.iter().map(|row| &row.total);
-    let ruler = Ruler::new(&bars.axis, totals, None, layout.plot);
+    let ends = bars
+        .rows
+        .iter()
+        .flat_map(|row| bar_ends(row, bars.axis.scale));
+    let ruler = Ruler::new(&bars.axis, ends, layout.plot);
     let parts = bars.parts.iter().enumerate();
     let parts = parts.map(|(i, (name, _))| format!("{} {}", FILLS[i % FILLS.len()], clean(name)));
     let key = match parts.collect::<Vec<_>>().join("   ") {
@@ -386,8 +362,17 @@ fn uncertain(row: &BarRow, ruler: &Ruler) -> Option<(usize, usize)> {
     (row.parts.is_empty() && high > low + 1).then_some((low, high))
 }
 
+/// Returns true if a bar's interval continues beyond the axis.
+fn is_cut_off(row: &BarRow, ruler: &Ruler) -> bool {
+    let bounds = row.total.bounds();
+    bounds.is_some_and(|(_, high)| ruler.span.is_above(high))
+}
+
 fn whole_bar(row: &BarRow, ruler: &Ruler) -> String {
     let bar = match uncertain(row, ruler) {
+        Some((low, high)) if is_cut_off(row, ruler) => {
+            "█".repeat(low) + &"░".repeat(high - low) + "▸"
+        }
         Some((low, high)) => "█".repeat(low) + &"░".repeat(high + 1 - low),
         None => {
             let length = ruler.span.clamped(row.total.value) * ruler.columns as f64 * 8.0;
@@ -403,7 +388,7 @@ fn whole_bar(row: &BarRow, ruler: &Ruler) -> String {
 fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
     let (mut plot, mut used, mut length) = (String::new(), 0, 0.0);
     for part in &row.parts {
-        length += part.value.value.max(0.0);
+        length += length_of(part);
         let end = (ruler.span.clamped(length) * ruler.columns as f64).round() as usize;
         let fill = FILLS[part.part % FILLS.len()].to_string();
         let color = bars.parts.get(part.part).map_or(part.part, |part| part.1);
@@ -420,17 +405,19 @@ const TITLE: usize = 14;
 /// Draws a line chart. If the ends of the horizontal axis are not numbers, `ends` contains their
 /// labels.
 fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Vec<String> {
-    let names: Vec<String> = lines.lines.iter().map(|line| clean(&line.name)).collect();
-    let labels: Vec<String> = lines.lines.iter().map(from_to).collect();
+    let listed = values::listed(lines);
+    let names: Vec<String> = listed.iter().map(|line| clean(&line.name)).collect();
+    let labels: Vec<String> = listed.iter().map(|line| from_to(line)).collect();
     let title = clean(&lines.x.title);
     let layout = Layout::new(
         width,
         &names,
         &[&labels[..], &[cut(&title, TITLE)]].concat(),
     );
-    let points = || lines.lines.iter().flat_map(|line| &line.points);
-    let ruler = Ruler::new(&lines.y, points().map(|(_, y)| y), None, UPWARDS.len());
-    let x_values = values::thinned(&values::x_values(lines), layout.plot);
+    let points = listed.iter().flat_map(|line| &line.points);
+    let reached = points.flat_map(|(_, y)| reach(y, lines.y.scale));
+    let ruler = Ruler::new(&lines.y, reached, UPWARDS.len());
+    let x_values = values::x_values(&listed, layout.plot);
     let across = (layout.plot / x_values.len().max(1)).clamp(1, 6);
     let [low, high] = [0.0, 1.0].map(|part| {
         let end = Quantity::exact(ruler.span.value(part), lines.y.unit.clone());
@@ -448,7 +435,7 @@ fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Ve
     let wide = (x_values.len() * across).saturating_sub(first.width());
     let indent = " ".repeat(layout.name);
     let axis = format!("{indent}  {first}{last:>wide$}  {title}");
-    let rows = lines.lines.iter().zip(names.iter().zip(&labels));
+    let rows = listed.iter().zip(names.iter().zip(&labels));
     let rows = rows.flat_map(|(line, (name, label))| {
         let height = |x: &f64| height(line, *x, &ruler).to_string().repeat(across);
         let bars: String = x_values.iter().map(height).collect();
@@ -459,9 +446,8 @@ fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Ve
 }
 
 fn height(line: &Line, x: f64, ruler: &Ruler) -> char {
-    let point = line.points.iter().find(|(other, _)| *other == x);
-    let value = point.map(|(_, value)| value.value);
-    let value = value.filter(|value| value.is_finite());
+    let value = values::value_at(line, x).map(|value| value.value);
+    let value = value.filter(|value| ruler.span.position(*value).is_some());
     value.map_or('·', |value| UPWARDS[ruler.column(value)])
 }
 

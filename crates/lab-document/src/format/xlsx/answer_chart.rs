@@ -5,7 +5,7 @@ use super::sheet::{CellValue, Sheet, color, excel, value, with_unit};
 use crate::chart::{distribution_lines, drawable, stepped};
 use crate::document::{Axis, Bars, Chart, Drawing, Lines, Quantity, Scale};
 use crate::format::text::cut;
-use crate::format::values::{flame_bars, forest_bars, table, thinned};
+use crate::format::values::{flame_bars, forest_bars, listed, table, thinned};
 use lab_model::Unit;
 use rust_xlsxwriter::{
     Chart as NativeChart, ChartAxis, ChartAxisCrossing, ChartAxisLabelPosition, ChartErrorBars,
@@ -50,7 +50,7 @@ fn draw_lines(
     let mut native = named(ChartType::ScatterStraightWithMarkers, chart);
     let [x, y] = [&lines.x, &lines.y].map(|axis| with_unit(&axis.title, &axis.unit));
     let mut is_drawn = false;
-    for line in &lines.lines {
+    for line in listed(lines) {
         let points = line.points.iter().cloned();
         let points =
             points.filter(|(x, y)| drawable(lines.x.scale, *x) && drawable(lines.y.scale, y.value));

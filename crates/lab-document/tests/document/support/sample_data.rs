@@ -406,6 +406,7 @@ pub fn heat() -> Chart {
         HeatMap {
             name: name.into(),
             color,
+            unit: Unit::Count("requests".into()),
             columns: (0..24).map(column).collect(),
         }
     };
@@ -418,6 +419,42 @@ pub fn heat() -> Chart {
         "heat",
         "Distribution of response times over time",
         "Both servers slow down every two minutes.",
+        drawing,
+    )
+}
+
+/// Returns heat maps with a row for each hour and a column for each weekday.
+pub fn week() -> Chart {
+    let map = |name: &str, color, unit: Unit, value: fn(u64) -> u64| {
+        let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+        let column = |day: &str| HeatColumn {
+            label: day.into(),
+            counts: (0..24)
+                .filter(|hour| (day, *hour) != ("Tue", 3))
+                .map(|hour| (hour as f64, value(hour)))
+                .collect(),
+        };
+        HeatMap {
+            name: name.into(),
+            color,
+            unit,
+            columns: days.map(column).into(),
+        }
+    };
+    let requests = Unit::Count("requests".into());
+    let maps = vec![
+        map("requests", 0, requests, |hour| 100 + hour),
+        map("p95", 1, Unit::Nanoseconds, |hour| 1_000_000 * (hour + 1)),
+    ];
+    let drawing = Drawing::Heat(HeatMaps {
+        axis: Axis::new("hour", Unit::Count("".into()), Scale::Linear),
+        columns: "weekday".into(),
+        maps,
+    });
+    chart(
+        "week",
+        "The hours of the week",
+        "Weekdays and hours.",
         drawing,
     )
 }

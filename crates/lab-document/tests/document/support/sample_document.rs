@@ -209,6 +209,7 @@ pub fn heat() -> Chart {
     let map = HeatMap {
         name: "ada".into(),
         color: 0,
+        unit: Unit::Count("requests".into()),
         columns: columns.collect(),
     };
     let drawing = Drawing::Heat(HeatMaps {

@@ -22,6 +22,7 @@ fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     let map = |subject| HeatMap {
         name: scope.name(subject).into(),
         color: scope.color(subject),
+        unit: Unit::Count("steps".into()),
         columns: columns(&steps(scope, subject, point)),
     };
     let mut maps: Vec<HeatMap> = scope.compared().into_iter().map(map).collect();
