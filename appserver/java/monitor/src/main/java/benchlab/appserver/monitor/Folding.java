@@ -112,21 +112,24 @@ final class Folding {
 
     /**
      * Replaces each literal and parameter of a statement with "?", lists of literals and parameters
-     * with "?, ...", and blanks and comments with one space. The result is truncated to 500 bytes.
+     * with "?, ...", and blanks and comments with one space. Literals include E'…' and $tag$…$tag$
+     * of PostgreSQL. The result is truncated to 500 bytes.
      */
-    static String query(String text) {
-        return new QueryFolding(text.substring(0, Math.min(text.length(), 8 * MAX_QUERY)))
-                .result();
+    static String query(String text, TextRules rules) {
+        String start = text.substring(0, Math.min(text.length(), 8 * MAX_QUERY));
+        return new QueryFolding(start, rules).result();
     }
 
     /** Reads the text from left to right. Each step consumes a token and appends its replacement. */
     private static final class QueryFolding {
         private final String text;
+        private final TextRules rules;
         private final StringBuilder result = new StringBuilder();
         private int next;
 
-        QueryFolding(String text) {
+        QueryFolding(String text, TextRules rules) {
             this.text = text;
+            this.rules = rules;
         }
 
         String result() {
@@ -155,23 +158,21 @@ final class Folding {
 
         private void skipToken() {
             char c = at(0);
-            if (" \t\n\r\f".indexOf(c) >= 0) {
+            if (isLiteral(c)) {
+                putValue();
+                skipLiteral(c);
+            } else if (" \t\n\r\f".indexOf(c) >= 0) {
                 putSpace();
                 next++;
-            } else if (c == '-' && at(1) == '-') {
+            } else if (c == '-' && at(1) == '-' || c == '#' && rules.hasHashComments()) {
                 putSpace();
                 skipBehind("\n");
             } else if (c == '/' && at(1) == '*') {
                 putSpace();
+                next += 2;
                 skipBehind("*/");
-            } else if (c == '\'') {
-                putValue();
-                skipQuotation(false);
             } else if (c == '"' || c == '`') {
-                skipQuotation(true);
-            } else if (c >= '0' && c <= '9') {
-                putValue();
-                skipWord(false);
+                keepName();
             } else if (c == '?' || isNamedParameter(c)) {
                 putValue();
                 next++;
@@ -184,16 +185,47 @@ final class Folding {
             }
         }
 
+        private boolean isLiteral(char c) {
+            return isDigit(c) || isText(c) || isEscapedText(c) || dollarLength() > 0;
+        }
+
+        private boolean isText(char c) {
+            return c == '\'' || c == '"' && rules.hasDoubleQuotedTexts();
+        }
+
+        private boolean isEscapedText(char c) {
+            return (c == 'e' || c == 'E') && at(1) == '\'';
+        }
+
+        private void skipLiteral(char c) {
+            if (isDigit(c)) {
+                skipWord(false);
+            } else if (isText(c)) {
+                skipText(rules.hasBackslashEscapes());
+            } else if (isEscapedText(c)) {
+                next++;
+                skipEscapedText();
+            } else {
+                String mark = text.substring(next, next + dollarLength());
+                next += mark.length();
+                skipBehind(mark);
+            }
+        }
+
         private boolean isNamedParameter(char c) {
             return "$:@".indexOf(c) >= 0
                     && isWord(at(1))
                     && (c == '$' || next == 0 || text.charAt(next - 1) != c);
         }
 
+        private static boolean isDigit(char c) {
+            return c >= '0' && c <= '9';
+        }
+
         private static boolean isWord(char c) {
             return c >= 'a' && c <= 'z'
                     || c >= 'A' && c <= 'Z'
-                    || c >= '0' && c <= '9'
+                    || isDigit(c)
                     || c == '_'
                     || c >= 128;
         }
@@ -220,32 +252,64 @@ final class Folding {
         }
 
         private void skipBehind(String end) {
-            int found = text.indexOf(end, next + 2);
+            int found = text.indexOf(end, next);
             next = found < 0 ? text.length() : found + end.length();
         }
 
-        /**
-         * Skips to the end of a quotation. A doubled quotation mark stands for an escaped quotation
-         * mark.
-         */
-        private void skipQuotation(boolean keeps) {
+        /** Keeps a quoted name. A doubled quotation mark is a part of the name. */
+        private void keepName() {
             int first = next;
+            skipText(false);
+            result.append(text, first, next);
+        }
+
+        /** Skips a text literal. A doubled quotation mark is a part of the text. */
+        private void skipText(boolean hasEscapes) {
             char mark = at(0);
-            do {
-                next++;
-                while (next < text.length() && at(0) != mark) {
-                    next++;
-                }
-                next = Math.min(next + 1, text.length());
-            } while (at(0) == mark);
-            if (keeps) {
-                result.append(text, first, next);
+            next++;
+            while (next < text.length() && (at(0) != mark || at(1) == mark)) {
+                next += at(0) == mark || hasEscapes && at(0) == '\\' ? 2 : 1;
             }
+            next = Math.min(next + 1, text.length());
+        }
+
+        /**
+         * Skips a text literal with escapes. After a line end it may go on with another quotation
+         * mark; there it has escapes too.
+         */
+        private void skipEscapedText() {
+            for (int start = next; start >= 0; start = continuation()) {
+                next = start;
+                skipText(true);
+            }
+        }
+
+        /** Returns the quotation mark with which a text literal goes on, or -1. */
+        private int continuation() {
+            boolean hasLine = false;
+            int place = next;
+            while (place < text.length() && " \t\n\013\f\r".indexOf(text.charAt(place)) >= 0) {
+                hasLine |= text.charAt(place) == '\n' || text.charAt(place) == '\r';
+                place++;
+            }
+            return hasLine && text.startsWith("'", place) ? place : -1;
+        }
+
+        /** Returns the length of the mark $$ or $tag$ at the next character; 0 if there is none. */
+        private int dollarLength() {
+            if (at(0) != '$' || isDigit(at(1))) {
+                return 0;
+            }
+            int length = 1;
+            while (isWord(at(length))) {
+                length++;
+            }
+            return at(length) == '$' ? length + 1 : 0;
         }
 
         private void skipWord(boolean keeps) {
             int first = next;
-            while (isWord(at(0)) || !keeps && at(0) == '.') {
+            while (isWord(at(0)) || at(0) == (keeps ? '$' : '.')) {
                 next++;
             }
             if (keeps) {

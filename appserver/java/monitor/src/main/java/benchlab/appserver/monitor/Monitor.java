@@ -215,13 +215,25 @@ public final class Monitor {
     // Queries
 
     /**
-     * Returns the query of a statement, ignoring its literals.
+     * Returns the query of a statement in standard SQL, ignoring its literals.
      *
      * @param text the SQL statement
      * @return the query
      */
     public Query query(String text) {
-        String name = Folding.query(Objects.requireNonNull(text, "text"));
+        return query(text, TextRules.STANDARD);
+    }
+
+    /**
+     * Returns the query of a statement, ignoring its literals.
+     *
+     * @param text the SQL statement
+     * @param rules the database's rules for the text
+     * @return the query
+     */
+    public Query query(String text, TextRules rules) {
+        Objects.requireNonNull(rules, "rules");
+        String name = Folding.query(Objects.requireNonNull(text, "text"), rules);
         Query found = queries.get(name);
         return found != null ? found : newQuery(name);
     }

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * connection count as the queries {@code COMMIT} and {@code ROLLBACK}. A batch counts as one
  * execution. Result sets and metadata are the driver's: {@code getStatement} of a result set and
  * {@code getConnection} of metadata return the driver's objects, whose statements are not recorded.
+ *
+ * <p>The names of queries contain no literals: the first statement of a connection determines the
+ * {@link TextRules#of rules} for all of its statements.
  */
 public final class MonitoredDataSource implements DataSource {
 
@@ -156,6 +159,8 @@ public final class MonitoredDataSource implements DataSource {
     }
 
     private final class ConnectionHandler extends Handler {
+        private volatile @Nullable TextRules rules;
+
         ConnectionHandler(Connection inside) {
             super(inside);
         }
@@ -170,7 +175,8 @@ public final class MonitoredDataSource implements DataSource {
                 case "createStatement":
                     return proxy(
                             Statement.class,
-                            new StatementHandler(call(method, arguments), null, proxy));
+                            new StatementHandler(
+                                    call(method, arguments), null, proxy, rules()));
                 case "commit":
                     return counted(commit, method, arguments);
                 case "rollback":
@@ -182,23 +188,36 @@ public final class MonitoredDataSource implements DataSource {
 
         private Object statement(Class<?> type, Object proxy, Method method, Object[] arguments)
                 throws Throwable {
-            Query query = monitor.query((String) arguments[0]);
-            return proxy(type, new StatementHandler(call(method, arguments), query, proxy));
+            Query query = monitor.query((String) arguments[0], rules());
+            return proxy(
+                    type, new StatementHandler(call(method, arguments), query, proxy, rules()));
+        }
+
+        private TextRules rules() {
+            TextRules known = rules;
+            if (known == null) {
+                known = TextRules.of((Connection) inside);
+                rules = known;
+            }
+            return known;
         }
     }
 
     private final class StatementHandler extends Handler {
         private final Object connection;
+        private final TextRules rules;
 
         /** The query of a prepared statement; null for other statements. */
         private final @Nullable Query prepared;
 
         private @Nullable Query batch;
 
-        StatementHandler(Object inside, @Nullable Query prepared, Object connection) {
+        StatementHandler(
+                Object inside, @Nullable Query prepared, Object connection, TextRules rules) {
             super(inside);
             this.prepared = prepared;
             this.connection = connection;
+            this.rules = rules;
         }
 
         @Override
@@ -227,7 +246,7 @@ public final class MonitoredDataSource implements DataSource {
 
         private Query query(Object @Nullable [] arguments) {
             if (arguments != null && arguments.length > 0) {
-                return monitor.query((String) arguments[0]);
+                return monitor.query((String) arguments[0], rules);
             }
             return prepared == null ? Query.OTHER : prepared;
         }

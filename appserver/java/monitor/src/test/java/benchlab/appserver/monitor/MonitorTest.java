@@ -49,17 +49,56 @@ class MonitorTest {
                 "WHERE id IN (?, ?) | WHERE id IN (?, ...)",
                 "WHERE id = $1 AND n = :name AND x::text = 'y' | WHERE id = ? AND n = ? AND x::text = ?",
                 "SELECT 'open | SELECT ?",
-                "SELECT /* open | SELECT"
+                "SELECT /* open | SELECT",
+                "SELECT E'a\\'b', e'it''s\\\\', 'c\\', x | SELECT ?, ..., x",
+                "SELECT $$it's$$, $tag$ $$ 'b' $tag$ + c | SELECT ?, ... + c",
+                "SELECT $$open | SELECT ?",
+                "SELECT a$b$c FROM t$1 # 'x' | SELECT a$b$c FROM t$1 # ?",
+                "SELECT \"a\\\", 'b' | SELECT \"a\\\", ?",
+                "SELECT \"a\"\"b'\", 'c' | SELECT \"a\"\"b'\", ?"
             })
     void foldsQueries(String text, String name) {
-        assertEquals(name, Folding.query(text));
-        assertEquals(name, Folding.query(name), "a name maps to itself");
+        check(text, name, TextRules.STANDARD);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '^',
+            value = {
+                "WHERE name = 'it\\'s secret' AND x | WHERE name = ? AND x",
+                "WHERE token = \"ab\\\"c\" AND `d\\` | WHERE token = ? AND `d\\`",
+                "SELECT 'open\\ | SELECT ?",
+                "SELECT \"it\"\"s\", 'it''s' | SELECT ?, ..."
+            })
+    void foldsQueriesOfMariaDb(String text, String name) {
+        check(text, name, TextRules.MARIADB);
+    }
+
+    @Test
+    void foldsLines() {
+        check("SELECT E'a' \n 'b\\'c' || d", "SELECT ? || d", TextRules.STANDARD);
+        check(
+                "SELECT a # don't\nFROM t WHERE b = 'c'",
+                "SELECT a FROM t WHERE b = ?",
+                TextRules.MARIADB);
+    }
+
+    @Test
+    void aBackslashInANameIsNoEscape() {
+        check("SELECT \"a\\\", 'b\\'c'", "SELECT \"a\\\", ?", new TextRules(true, false, false));
+    }
+
+    private static void check(String text, String name, TextRules rules) {
+        assertEquals(name, Folding.query(text, rules));
+        assertEquals(name, Folding.query(name, rules), "a name maps to itself");
     }
 
     @Test
     void leavesOutComments() {
-        assertEquals("SELECT ?", Folding.query("SELECT\n 1 -- one\n/* two */ ;"));
-        assertEquals(500, Folding.query("x".repeat(5_000)).length());
+        check("SELECT\n 1 -- one\n/* two */ ;", "SELECT ?", TextRules.STANDARD);
+        check("SELECT 1 /*/ 'a' */", "SELECT ?", TextRules.STANDARD);
+        assertEquals(500, Folding.query("x".repeat(5_000), TextRules.STANDARD).length());
     }
 
     @Test
