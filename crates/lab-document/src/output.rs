@@ -2,7 +2,6 @@
 //! Output formats, and the results of rendering a document.
 
 use crate::document::Document;
-use crate::format::{folded, perfetto, speedscope};
 use std::fmt;
 
 /// Settings of the terminal for which a document is rendered.
@@ -39,6 +38,8 @@ pub struct Format {
     pub is_folder: bool,
     /// True if the format can show a history. Other formats show the values of a single run.
     pub shows_history: bool,
+    /// Returns false if the format shows only a part that the document lacks, such as a timeline.
+    pub(crate) suits: fn(&Document) -> bool,
     /// Renders a document. Only the terminal format uses the second argument.
     pub(crate) render: fn(&Document, Terminal) -> Result<Rendered, Error>,
 }
@@ -47,11 +48,7 @@ impl Format {
     /// Returns false if the format shows only flame graphs or only a timeline, and the document has
     /// none.
     pub fn suits(self, document: &Document) -> bool {
-        if [folded::FORMAT, speedscope::FORMAT].contains(&self) {
-            folded::graphs(document).is_ok()
-        } else {
-            self != perfetto::FORMAT || !document.timeline.is_empty()
-        }
+        (self.suits)(document)
     }
 
     /// Renders a document.

@@ -155,10 +155,9 @@ fn table(parts: &[CiPart]) -> Table {
 
 /// Returns true for a value that has a verdict relative to the baseline.
 fn is_compared(row: &Row) -> bool {
-    let is_gate = row.metric.id == Gate::METRIC;
     let is_own = row.role.is_empty() && !row.case.is_empty();
     is_own
-        && !is_gate
+        && !row.is_gate()
         && row.ratio.is_some()
         && (row.metric == Metric::WALL || !row.verdict.is_empty())
 }

@@ -166,7 +166,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
         .collect();
     let alpha = spending::alpha(run, plan);
     let kinds = kinds(&hosts);
-    // Each scope has a test of the hosts and, if there are several kinds, a test of the kinds.
+    // Each scope has a test of the hosts and, if the hosts differ in kind, a test of the kinds.
     let tests_per_scope = if kinds.is_empty() { 1 } else { 2 };
     let family = alpha / (compared.len().max(1) * tests_per_scope) as f64;
     let effect = |(scope, by_host): (ComparedScope, Vec<Vec<f64>>)| {

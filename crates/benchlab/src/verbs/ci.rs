@@ -90,6 +90,7 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     }
     let changes = entries.iter().filter_map(|entry| entry.change.as_ref());
     let mut bases: Vec<String> = changes.map(|change| format_commit(&change.base)).collect();
+    bases.sort();
     bases.dedup();
     let bases = (!bases.is_empty()).then(|| say::list(&bases));
     let made = format!("{} UTC", say::minute(unix_seconds()));

@@ -28,9 +28,6 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// The metric ID of rows about gates.
-    pub const METRIC: &str = "gate";
-
     /// Creates a gate. `statement` describes the result, without a period: `head takes 1.08 times
     /// base's time (1.05 to 1.11)`.
     pub fn new(condition: &str, name: &str, decision: Decision, statement: &str) -> Gate {
@@ -121,7 +118,7 @@ impl Gate {
             ..Row::new(
                 "",
                 &self.name,
-                Metric::new(Gate::METRIC, Gate::METRIC, unit, Direction::Neither),
+                Metric::new(Row::GATE, Row::GATE, unit, Direction::Neither),
             )
         }
     }

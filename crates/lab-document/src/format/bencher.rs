@@ -15,6 +15,7 @@ pub const FORMAT: Format = Format {
     title: "Values (Bencher Metric Format)",
     is_folder: false,
     shows_history: false,
+    suits: |_| true,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

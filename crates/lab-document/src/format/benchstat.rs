@@ -18,6 +18,7 @@ pub const FORMAT: Format = Format {
     title: "Samples (benchstat)",
     is_folder: false,
     shows_history: false,
+    suits: |_| true,
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 

@@ -12,6 +12,7 @@ pub const FORMAT: Format = Format {
     title: "Call stacks (folded)",
     is_folder: false,
     shows_history: false,
+    suits: |document| graphs(document).is_ok(),
     render: |document, _| render(document).map(Rendered::Text),
 };
 

@@ -23,6 +23,7 @@ pub const FORMAT: Format = Format {
     title: "Summary and annotations (GitHub Actions)",
     is_folder: false,
     shows_history: true,
+    suits: |_| true,
     render: |document, _| {
         Ok(Rendered::Annotated {
             commands: commands(document),

@@ -19,6 +19,7 @@ pub const FORMAT: Format = Format {
     title: "Values (github-action-benchmark)",
     is_folder: false,
     shows_history: false,
+    suits: |_| true,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

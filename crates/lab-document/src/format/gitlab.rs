@@ -15,6 +15,7 @@ pub const FORMAT: Format = Format {
     title: "Problems (GitLab code quality)",
     is_folder: false,
     shows_history: true,
+    suits: |_| true,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

@@ -50,6 +50,7 @@ pub const FORMAT: Format = Format {
     title: "Page (HTML)",
     is_folder: false,
     shows_history: true,
+    suits: |_| true,
     render: |document, _| render(document).map(Rendered::Text),
 };
 

@@ -14,6 +14,7 @@ pub const FORMAT: Format = Format {
     title: "Everything (JSON)",
     is_folder: false,
     shows_history: true,
+    suits: |_| true,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

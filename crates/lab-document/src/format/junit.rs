@@ -21,6 +21,7 @@ pub const FORMAT: Format = Format {
     title: "Tests (JUnit XML)",
     is_folder: false,
     shows_history: true,
+    suits: |_| true,
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 
@@ -114,7 +115,7 @@ fn gate(gate: &Gate) -> Test {
         name => format!("{name}: {}", gate.condition),
     };
     Test {
-        class: Gate::METRIC.into(),
+        class: Row::GATE.into(),
         name,
         seconds: None,
         result: match (gate.decision, gate.effect) {

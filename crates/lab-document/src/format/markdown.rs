@@ -14,6 +14,7 @@ pub const FORMAT: Format = Format {
     title: "Text (Markdown)",
     is_folder: false,
     shows_history: true,
+    suits: |_| true,
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 

@@ -16,6 +16,7 @@ pub const FORMAT: Format = Format {
     title: "Values (OpenMetrics)",
     is_folder: false,
     shows_history: false,
+    suits: |_| true,
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 

@@ -15,6 +15,7 @@ pub const FORMAT: Format = Format {
     title: "Timeline (Perfetto)",
     is_folder: false,
     shows_history: false,
+    suits: |document| !document.timeline.is_empty(),
     render: |document, _| render(document).map(Rendered::Text),
 };
 

@@ -16,6 +16,7 @@ pub const FORMAT: Format = Format {
     title: "Problems (SARIF)",
     is_folder: false,
     shows_history: true,
+    suits: |_| true,
     render: |document, _| {
         render(document)
             .map(Rendered::Text)

@@ -16,6 +16,7 @@ pub const FORMAT: Format = Format {
     title: "Call stacks (speedscope)",
     is_folder: false,
     shows_history: false,
+    suits: |document| graphs(document).is_ok(),
     render: |document, _| render(document).map(Rendered::Text),
 };
 

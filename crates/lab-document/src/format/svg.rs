@@ -12,6 +12,7 @@ pub const FORMAT: Format = Format {
     title: "Plots (SVG)",
     is_folder: true,
     shows_history: false,
+    suits: |_| true,
     render: |document, _| files(document).map(Rendered::Files),
 };
 

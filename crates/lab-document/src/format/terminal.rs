@@ -23,6 +23,7 @@ pub const FORMAT: Format = Format {
     title: "Plain text",
     is_folder: false,
     shows_history: true,
+    suits: |_| true,
     render: |document, terminal| Ok(Rendered::Text(render(document, terminal))),
 };
 

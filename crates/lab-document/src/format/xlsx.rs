@@ -21,6 +21,7 @@ pub const FORMAT: OutputFormat = OutputFormat {
     title: "Workbook (XLSX)",
     is_folder: false,
     shows_history: true,
+    suits: |_| true,
     render: |document, _| {
         render(document)
             .map(Rendered::Bytes)

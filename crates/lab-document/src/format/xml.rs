@@ -37,6 +37,7 @@ pub const FORMAT: Format = Format {
     title: "Figures (XML)",
     is_folder: false,
     shows_history: false,
+    suits: |_| true,
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 

@@ -11,6 +11,7 @@ mod envoy;
 mod field_names;
 mod foreign;
 mod haproxy;
+mod header_line;
 mod json;
 mod json_wrapper;
 mod line_prefix;

@@ -4,13 +4,14 @@
 //! Sources: MySQL 8.4, 7.4.5 *The Slow Query Log*; MariaDB, *Slow Query Log Extended Statistics*;
 //! Percona Server 8.0, *Slow query log*; TiDB, *Identify Slow Queries*.
 
+use super::header_line::value;
 use super::statement_outcome::StatementOutcome;
 use crate::entry::{Entry, LineKind};
 use crate::query::UNKNOWN;
 use crate::sql::{Dialect, DoubleQuotes, double_quotes, ends_with_semicolon, ends_within_quotes};
 use crate::time::{Zone, iso, iso_length, number, scaled};
 use lab_model::{LogAdvice, LogAssumption};
-use memchr::memmem::{find, find_iter};
+use memchr::memmem::find;
 use std::collections::HashSet;
 
 /// The maximum stored length of a statement, in bytes.
@@ -686,18 +687,6 @@ fn has_duration(rest: &[u8]) -> bool {
             let is_alone = is_last && is_number && text.first().is_some_and(u8::is_ascii_digit);
             is_alone || (!text.is_empty() && value(rest, b"Lock_time:").is_some())
         })
-}
-
-/// Returns the word after a name, between blanks or tabs.
-pub fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
-    let is_blank = |b: &u8| matches!(b, b' ' | b'\t');
-    let is_name = |at: &usize| {
-        let before = at.checked_sub(1).map(|before| &line[before]);
-        before.is_none_or(is_blank) && line.get(at + name.len()).is_some_and(is_blank)
-    };
-    let at = find_iter(line, name).find(is_name)?;
-    let rest = line[at + name.len()..].trim_ascii_start();
-    rest.split(is_blank).next()
 }
 
 /// Parses a number of seconds. The result is in ns.

@@ -4,7 +4,7 @@
 //! Sources: MySQL 8.4, 7.4.5 *The Slow Query Log*; Percona Server 5.7 and 8.0, *Slow query log*, and
 //! `THD::last_errno`; TiDB, *Identify Slow Queries*; MySQL 8.4, *Server Error Message Reference*.
 
-use super::slow_log::value;
+use super::header_line::value;
 use crate::sql::{Dialect, TokenKind, tokens};
 use crate::time::number;
 
