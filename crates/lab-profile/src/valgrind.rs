@@ -7,6 +7,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -153,6 +154,9 @@ pub enum Gap {
     NoCounts,
     /// A fault ended a process. Contains the name of the signal.
     Ended(String),
+    /// A child process executed no program. Its counts begin with those of its parent at the fork, and
+    /// Valgrind does not show which part is its own.
+    Forked,
 }
 
 /// A command to run under the tools.
@@ -413,8 +417,8 @@ impl ValgrindProcess {
 struct OutputFiles {
     /// The IDs of the processes that wrote counts.
     counts: Vec<u32>,
-    /// The IDs of the processes that have a log: the first one, and those that executed a program under
-    /// Valgrind.
+    /// The IDs of the processes that have a log. A process that executed no program under Valgrind has
+    /// none, or one with the command of its parent.
     logs: Vec<u32>,
 }
 
@@ -438,15 +442,51 @@ impl OutputFiles {
 
     /// Returns the part of the work that was not counted, if any.
     fn gap(&self, folder: &Path) -> io::Result<Option<Gap>> {
+        let mut logs = HashMap::new();
         for pid in &self.logs {
-            let log = BufReader::new(File::open(folder.join(log_name(pid)))?);
-            let mut lines = log.lines().map_while(Result::ok);
-            if let Some(signal) = lines.find_map(|line| fault(&line)) {
-                return Ok(Some(Gap::Ended(signal)));
-            }
+            logs.insert(*pid, ProcessLog::read(&folder.join(log_name(pid)))?);
         }
-        let is_missing = self.logs.iter().any(|pid| !self.counts.contains(pid));
-        Ok(is_missing.then_some(Gap::NoCounts))
+        if let Some(signal) = logs.values().find_map(|log| log.fault.clone()) {
+            return Ok(Some(Gap::Ended(signal)));
+        }
+        if self.logs.iter().any(|pid| !self.counts.contains(pid)) {
+            return Ok(Some(Gap::NoCounts));
+        }
+        let executed = |pid: &u32| {
+            let log = logs.get(pid)?;
+            let parent = log.parent.and_then(|parent| logs.get(&parent));
+            Some(parent.is_none_or(|parent| parent.command != log.command))
+        };
+        let has_forked = !self.counts.iter().all(|pid| executed(pid) == Some(true));
+        Ok(has_forked.then_some(Gap::Forked))
+    }
+}
+
+/// The facts in Valgrind's log of a process.
+#[derive(Debug, Default)]
+struct ProcessLog {
+    command: String,
+    parent: Option<u32>,
+    /// The signal, if a fault ended the process.
+    fault: Option<String>,
+}
+
+impl ProcessLog {
+    fn read(file: &Path) -> io::Result<ProcessLog> {
+        let mut log = ProcessLog::default();
+        for line in BufReader::new(File::open(file)?)
+            .lines()
+            .map_while(Result::ok)
+        {
+            if let Some((_, command)) = line.split_once("== Command: ") {
+                log.command = command.into();
+            }
+            if let Some((_, parent)) = line.split_once("== Parent PID: ") {
+                log.parent = parent.trim().parse().ok();
+            }
+            log.fault = log.fault.or_else(|| fault(&line));
+        }
+        Ok(log)
     }
 }
 

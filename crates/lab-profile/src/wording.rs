@@ -705,6 +705,9 @@ pub fn gap(gap: &Gap) -> String {
         Gap::Ended(signal) => format!(
             "a process was ended by {signal} under Valgrind, so the counts cover only a part of its work"
         ),
+        Gap::Forked => "a child process executed no program (a subshell or a worker, for example), and Valgrind does \
+                        not separate its counts from those of its parent"
+            .into(),
     }
 }
 
@@ -724,7 +727,14 @@ pub fn statuses_vary(one: &Ending, other: &Ending) -> String {
 
 /// Describes a command that ended in another way than the baseline.
 pub fn statuses_differ(ending: &Ending, baseline: &Ending) -> String {
-    format!("{ending} under Valgrind, but the baseline {baseline}, so the work was not the same")
+    format!(
+        "{ending} under Valgrind, but {baseline} for the baseline, so the work was not the same"
+    )
+}
+
+/// States that a command has no range of counts over its builds.
+pub fn no_ranges(name: &str, reason: &str) -> String {
+    format!("{name}: no range of counts over its builds, because {reason}")
 }
 
 /// Formats the error for a command whose instructions cannot be counted.

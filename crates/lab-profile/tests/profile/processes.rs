@@ -38,9 +38,10 @@ fn instructions_of_child_processes_are_counted() {
     let short = count("seq 10000 >/dev/null; exit 0");
     let long = count("seq 90000 >/dev/null; exit 0");
     assert!(long > 2 * short, "{short} {long}");
-    // A subshell forks without executing a program.
-    let run = run_in(folder.path(), Tool::Instructions, "(exit 0); exit 0");
-    assert!(read_instructions(&run).is_ok());
+    // Programs in a pipeline and several runs of one program are separate processes.
+    let one = count("seq 30000 >/dev/null; exit 0");
+    let three = count("for i in 1 2 3; do seq 30000 | cat >/dev/null; done; exit 0");
+    assert!(three > 2 * one, "{one} {three}");
 }
 
 #[test]
@@ -69,6 +70,9 @@ fn counts_of_a_part_of_the_work_are_rejected() {
         reason.contains("a child process wrote no counts"),
         "{reason}"
     );
+    // A subshell inherits the counts of the shell.
+    let reason = rejected("(exit 0); exit 0");
+    assert!(reason.contains("executed no program"), "{reason}");
     // A program may end its child processes.
     let run = run_in(
         folder.path(),

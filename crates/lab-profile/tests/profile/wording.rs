@@ -359,7 +359,7 @@ fn every_sentence() {
             counted_in_part(&aborted, &log),
         ],
     );
-    let gaps = [Gap::NoCounts, Gap::Ended(text("SIGILL"))];
+    let gaps = [Gap::NoCounts, Gap::Ended(text("SIGILL")), Gap::Forked];
     add("gap", &gaps.each_ref().map(lab_profile::wording::gap));
     add("failed_under_valgrind", &[failed_under_valgrind(&three)]);
     add("CHILDREN_NOT_COUNTED", &[text(CHILDREN_NOT_COUNTED)]);

@@ -83,7 +83,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Document, Exit>
         let reasons = warnings.iter().map(RunWarning::to_string);
         Exit::failed(Vec::from_iter(reasons).join("\n"))
     })?;
-    let ranges = ranges(&layouts, &ids, &read, &others)?;
+    let ranges = ranges(&plan, &layouts, &ids, &read, &others);
     let sources = read.profiles.iter().zip(&folders);
     let sources = sources.map(|(profile, folder)| Sources::read(profile, folder));
     let mut programs = ProfiledPrograms {
@@ -144,30 +144,36 @@ fn layouts(plan: &Plan, ids: &[SubjectId], folders: &[PathBuf]) -> Vec<Layout> {
 }
 
 /// Returns the ranges of each program's event counts over its builds. The list is empty if there is
-/// only one build. A program has no ranges if the counts of its first build cover only a part of it.
+/// only one build. A program has no ranges if the counts of one of its builds cover only a part of it.
 fn ranges(
+    plan: &Plan,
     layouts: &[Layout],
     ids: &[SubjectId],
     read: &ProgramRuns,
     others: &[ValgrindRun],
-) -> Result<Vec<EventRanges>, Exit> {
+) -> Vec<EventRanges> {
     if others.is_empty() {
-        return Ok(Vec::new());
+        return Vec::new();
     }
     let programs = ids.iter().zip(&read.profiles);
     let ranges = programs.map(|(id, profile)| {
         if profile.partial.contains(&Tool::Cachegrind) {
-            return Ok(EventRanges::default());
+            return EventRanges::default();
         }
         let others = others
             .iter()
             .filter(|run| layouts[run.command].subject == *id);
         let others = others.map(|run| counts_of_build(run, profile));
-        let others = others.collect::<Result<Vec<CostProfile>, Exit>>()?;
+        let others = match others.collect::<Result<Vec<CostProfile>, String>>() {
+            Ok(others) => others,
+            Err(reason) => {
+                let name = plan.subject_label(*id);
+                eprintln!("benchlab: {}", wording::no_ranges(&name, &reason));
+                return EventRanges::default();
+            }
+        };
         let all = profile.cachegrind.iter().chain(&others);
-        Ok(EventRanges::from_profiles(
-            &all.collect::<Vec<&CostProfile>>(),
-        ))
+        EventRanges::from_profiles(&all.collect::<Vec<&CostProfile>>())
     });
     ranges.collect()
 }
@@ -177,12 +183,12 @@ fn ranges(
 /// # Errors
 /// Returns an error if the build was not counted, or if it ended with another exit status than the
 /// first build.
-fn counts_of_build(run: &ValgrindRun, first: &Profile) -> Result<CostProfile, Exit> {
-    let costs = read_counts(run).map_err(Exit::failed)?;
+fn counts_of_build(run: &ValgrindRun, first: &Profile) -> Result<CostProfile, String> {
+    let costs = read_counts(run)?;
     let status = first.exit_status("Ir").map(lab_profile::Ending::Exited);
     match status {
         Some(status) if run.ending() != status => {
-            Err(Exit::failed(wording::statuses_vary(&status, &run.ending())))
+            Err(wording::statuses_vary(&status, &run.ending()))
         }
         _ => Ok(costs),
     }
