@@ -103,18 +103,17 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         if self.series.is_empty() {
             return Vec::new();
         }
-        let all = || self.searched().chain(&self.single);
-        let has_ratio = all().any(|series| series.unit == Unit::Ratio);
-        let is_meant = |series: &Series| series.unit == Unit::Ratio || !has_ratio;
+        let may_grow = |series: &Series| series.started_unix_s() >= self.latest_unix_s;
+        let is_judged = |series: &Series| series.records.len() >= self.needed || may_grow(series);
         let searched = self
             .series
             .iter()
             .map(|(series, shifts)| (series, shifts.last()));
         let all = searched.chain(self.single.iter().map(|series| (series, None)));
-        let may_grow = |series: &Series| series.started_unix_s() >= self.latest_unix_s;
-        let latest = all.filter(|(series, _)| {
-            is_meant(series) && (series.records.len() >= self.needed || may_grow(series))
-        });
+        let judged: Vec<_> = all.filter(|(series, _)| is_judged(series)).collect();
+        let has_ratio = judged.iter().any(|(series, _)| series.unit == Unit::Ratio);
+        let is_meant = |series: &Series| series.unit == Unit::Ratio || !has_ratio;
+        let latest = judged.into_iter().filter(|(series, _)| is_meant(series));
         let latest = latest.map(|(series, shift)| LatestChange {
             title: series.title.clone(),
             runs: series.records.len(),
