@@ -65,7 +65,14 @@ pub fn document(parts: &[CiPart], base: Option<&str>, made: String) -> Document 
             ..gate.clone()
         });
         document.gates.extend(gates);
-        document.rows.extend(own.rows.iter().cloned());
+        document.rows.extend(own.rows.iter().map(|row| Row {
+            case: match (parts.len(), row.case.as_str()) {
+                (1, case) => case.into(),
+                (_, "") => part.name.clone(),
+                (_, case) => format!("{}: {case}", part.name),
+            },
+            ..row.clone()
+        }));
         document.issues.extend(own.issues.iter().cloned());
         document.section(section(&part.name, own));
     }

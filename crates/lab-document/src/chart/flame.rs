@@ -10,7 +10,6 @@ use super::color::{INK, MUTED, PAPER, hex, numbered};
 use crate::document::{Flame, Quantity};
 use crate::format::quantity;
 use crate::output::Error;
-use crate::say;
 
 use quick_xml::escape::escape;
 use std::cmp::Reverse;
@@ -153,10 +152,10 @@ impl FlameDrawing<'_> {
         if removed == 0 {
             return Ok(());
         }
-        let note = format!(
-            "The narrowest {} are not drawn.",
-            say::count(removed, "frame")
-        );
+        let note = match removed {
+            1 => "The narrowest frame is not drawn.".to_owned(),
+            more => format!("The narrowest {more} frames are not drawn."),
+        };
         writeln!(
             self.text,
             "<text x=\"{}\" y=\"16\" font-size=\"12\" text-anchor=\"end\" fill=\"{}\">{note}</text>",

@@ -3,9 +3,10 @@
 //!
 //! S. Carrez's sql-benchmark defines the format, with Util.Measures from his Ada Utility Library.
 //! `<benchmark>`, with memory in KiB and CPU time in ms, contains `<measures>` with elements `<time
-//! count time total title>`. In addition, every row of a subject is written as a `<figure>`, which
-//! the earlier tools ignore.
+//! count time total title>`. In addition, every row of a subject is written as a `<figure>`, and the
+//! decision of each gate as a comment. The earlier tools ignore both.
 
+use super::text::clean;
 use super::tidy::{COLUMNS, Field, fields};
 use crate::chart::file_name;
 use crate::document::{Document, Row};
@@ -215,6 +216,8 @@ fn title(row: &Row) -> String {
 fn xml(document: &Document, benchmarks: &[Benchmark], wrapped: bool) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     let mut events = vec![Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None))];
+    let gates = document.gates.iter().map(|gate| comment(&gate.sentence));
+    events.extend(gates.map(|text| Event::Comment(BytesText::from_escaped(text))));
     if wrapped {
         events.push(Event::Start(BytesStart::new("benchmarks")));
     }
@@ -246,6 +249,13 @@ fn xml(document: &Document, benchmarks: &[Benchmark], wrapped: bool) -> String {
             .expect("writing to memory does not fail");
     }
     String::from_utf8_lossy(&writer.into_inner()).into_owned()
+}
+
+/// Returns a text as the content of a comment, which may not contain two hyphens in a row.
+fn comment(text: &str) -> String {
+    let text = clean(text).replace('&', "&amp;").replace('<', "&lt;");
+    let text = text.replace('>', "&gt;").replace('-', "\u{2010}");
+    format!(" {text} ")
 }
 
 /// Builds an element for a row, with the CSV columns as attributes. Empty columns are omitted.
