@@ -4,7 +4,8 @@
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{
-    Adding, REPEATS, USAGE_METRICS, events_between, missing, read_events, read_trace_file, tracing,
+    Adding, REPEATS, USAGE_METRICS, add_usage, events_between, missing, read_events,
+    read_trace_file, tracing,
 };
 use super::simulated::{
     SIMULATED_METRICS, callgrind_command, cost_by_function, cost_by_library, read_profile,
@@ -14,7 +15,7 @@ use super::trace::read_all_calls;
 use crate::build::in_path;
 use crate::commands::order;
 use crate::commands::starter::{Ended, StartRequest, Starter};
-use crate::host::hardware::{COUNTED, HardwareCounters};
+use crate::host::hardware::HardwareCounters;
 use crate::host::scratch::Scratch;
 use crate::subject::fault::SubjectResult;
 use lab_model::{Commands, Counted, Metric, Plan, PointId, SubjectId};
@@ -130,11 +131,10 @@ impl<'a> CommandExplainer<'a> {
                 ended.minor_faults as f64,
                 ended.major_faults as f64,
             ];
-            row.extend(events_between(before.as_ref(), after.as_ref())?);
+            row.extend(events_between(before.as_ref(), after.as_ref()));
             rows.push(row);
         }
-        counted.add_metrics(USAGE_METRICS.iter().chain(&COUNTED), &rows);
-        Ok(())
+        add_usage(counted, &USAGE_METRICS, &rows, self.counters.is_some())
     }
 
     fn count_calls(&mut self, counted: &mut Counted, tracer: &Path) -> SubjectResult<()> {

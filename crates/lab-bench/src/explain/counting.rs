@@ -2,7 +2,7 @@
 //! Derives values per operation from pairs of batches. Also writes and reads traces.
 
 use super::trace::{SystemCalls, TraceError};
-use crate::host::hardware::{EventCounts, HardwareCounters};
+use crate::host::hardware::{COUNTED, EventCounts, HardwareCounters};
 use crate::subject::dialog::connection_lost;
 use crate::subject::fault::{Fault, SubjectResult};
 use lab_host::procfs::ProcessUsage;
@@ -68,15 +68,33 @@ pub(super) fn read_events(
     counts.transpose().map_err(connection_lost)
 }
 
-/// Returns the processor's events between two readings. Empty if there are no counters.
+/// Returns the processor's events between two readings. Empty if there are no counters, or if the
+/// processor did not count one of the events in this time.
 pub(super) fn events_between(
     before: Option<&EventCounts>,
     after: Option<&EventCounts>,
-) -> SubjectResult<Vec<f64>> {
-    match (before, after) {
-        (Some(before), Some(after)) => after.since(before).map_err(|e| missing(&e.to_string())),
-        _ => Ok(Vec::new()),
+) -> Vec<f64> {
+    let (Some(before), Some(after)) = (before, after) else {
+        return Vec::new();
+    };
+    after.since(before).unwrap_or_default()
+}
+
+/// Adds the usage of resources: the metrics `usage`, followed by the processor's events if all rows
+/// have them.
+pub(super) fn add_usage(
+    counted: &mut Counted,
+    usage: &[Metric],
+    rows: &[Vec<f64>],
+    has_counters: bool,
+) -> SubjectResult<()> {
+    counted.add_metrics(usage.iter().chain(&COUNTED), rows);
+    let has_events = rows.iter().all(|row| row.len() > usage.len());
+    if !has_counters || has_events {
+        return Ok(());
     }
+    let reason = "the processor did not count an event between two readings";
+    counted.note_missing("instructions and cache misses", Err(missing(reason)))
 }
 
 /// The metrics of a process's resource usage: the wall time, followed by the metrics of [`usage_between`].
@@ -137,7 +155,7 @@ impl Adding for Counted {
     }
 
     fn add_metrics<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]) {
-        let width = rows.first().map_or(0, Vec::len);
+        let width = rows.iter().map(Vec::len).min().unwrap_or(0);
         for (i, metric) in metrics.take(width).enumerate() {
             self.figures.push(CountedValue {
                 metric: metric.clone(),

@@ -2,15 +2,15 @@
 //! Counts the events of subjects that run batches.
 
 use super::counting::{
-    Adding, ExplainedBatches, REPEATS, USAGE_METRICS, events_between, missing, read_events,
-    read_trace_file, tracing, usage_between,
+    Adding, ExplainedBatches, REPEATS, USAGE_METRICS, add_usage, events_between, missing,
+    read_events, read_trace_file, tracing, usage_between,
 };
 use super::trace::read_trace;
 use crate::batches::open_case::OpenCase;
 use crate::batches::running_subject::BatchStart;
 use crate::batches::surroundings::Surroundings;
 use crate::driver::session::{BenchError, usable_cores};
-use crate::host::hardware::{self, COUNTED, HardwareCounters};
+use crate::host::hardware::{self, HardwareCounters};
 use crate::host::scratch::Scratch;
 use crate::subject::dialog::connection_lost;
 use crate::subject::fault::{Fault, SubjectResult};
@@ -137,12 +137,12 @@ impl<'a> Explainer<'a> {
             cost.extend(events_between(
                 events_before.as_ref(),
                 events_after.as_ref(),
-            )?);
+            ));
             Ok(cost)
         })?;
         process.close()?;
         process.quit()?;
-        counted.add_metrics(USAGE_METRICS.iter().chain(&COUNTED), &rows);
+        add_usage(counted, &USAGE_METRICS, &rows, self.has_hardware)?;
         Ok(batches)
     }
 

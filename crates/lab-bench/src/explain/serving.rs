@@ -3,12 +3,12 @@
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{
-    Adding, REPEATS, USAGE_METRICS, events_between, missing, read_events, read_trace_file, tracing,
-    usage_between,
+    Adding, REPEATS, USAGE_METRICS, add_usage, events_between, missing, read_events,
+    read_trace_file, tracing, usage_between,
 };
 use super::trace::read_windows;
 use crate::driver::session::{BenchError, usable_cores};
-use crate::host::hardware::{self, COUNTED, HardwareCounters};
+use crate::host::hardware::{self, HardwareCounters};
 use crate::host::scratch::Scratch;
 use crate::host::sys;
 use crate::servers::{Proven, RunningServer, ServedFiles, ServerSetup, Split, pin_lab};
@@ -123,12 +123,12 @@ impl<'a> ServerExplainer<'a> {
             cost.extend(events_between(
                 events_before.as_ref(),
                 events_after.as_ref(),
-            )?);
+            ));
             counted.operations = counted.operations.max(served);
             Ok(cost.into_iter().map(|cost| cost / served as f64).collect())
         })?;
         // The wall time of a request depends on the load.
-        counted.add_metrics(USAGE_METRICS[1..].iter().chain(&COUNTED), &rows);
+        add_usage(counted, &USAGE_METRICS[1..], &rows, self.has_hardware)?;
         if let Some(bytes) = loaded.server.read()?.bytes {
             counted.add_metrics([Metric::MEMORY].iter(), &[vec![bytes as f64]]);
         }
