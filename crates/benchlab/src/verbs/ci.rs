@@ -5,7 +5,7 @@
 use crate::cli::{CiArgs, Cli, Verb};
 use crate::exit::{self, Exit};
 use crate::exports::{exports_of_measurement, make_absolute};
-use crate::verbs::report::{deliver_document, export};
+use crate::verbs::report::{deliver_document, export_after};
 use crate::verbs::{audit, compare, load, logs};
 use crate::{gate, named};
 use lab_bench::{Commit, Head, interrupt, merge_base, unix_seconds};
@@ -95,19 +95,19 @@ pub fn ci(cli: &Cli, args: &CiArgs) -> Result<ExitCode, Exit> {
     let bases = (!bases.is_empty()).then(|| say::list(&bases));
     let made = format!("{} UTC", say::minute(unix_seconds()));
     let document = document(&parts, bases.as_deref(), made);
-    if on_screen {
+    let shown = if !on_screen {
+        deliver_document(&document, &display)
+    } else if entries.len() > 1 {
         // The entries' own screens are above.
         let short = Document {
             sections: Vec::new(),
             ..document.clone()
         };
-        if entries.len() > 1 {
-            deliver_document(&short, &display)?;
-        }
+        deliver_document(&short, &display)
     } else {
-        deliver_document(&document, &display)?;
-    }
-    export(&document, &exports)?;
+        Ok(())
+    };
+    export_after(shown, &document, &exports)?;
     let exit_code = gate::exit_code_displayed(&document, &display);
     match parts.iter().any(|part| part.result.is_err()) {
         true => Ok(ExitCode::from(exit::FAILED)),

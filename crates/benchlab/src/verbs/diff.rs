@@ -6,7 +6,7 @@ use crate::cli::DiffArgs;
 use crate::exit::Exit;
 use crate::exports::exports;
 use crate::gate;
-use crate::verbs::report::{deliver_document, export};
+use crate::verbs::report::{deliver_document, export_after};
 use lab_kinds::ChangeGates;
 use lab_stats::between::Recorded;
 use std::process::ExitCode;
@@ -30,7 +30,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
     };
     let document =
         lab_kinds::compare(runs, [&files[0], &files[1]], gates).map_err(Exit::invalid)?;
-    deliver_document(&document, &args.display)?;
-    export(&document, &exports)?;
+    let shown = deliver_document(&document, &args.display);
+    export_after(shown, &document, &exports)?;
     Ok(gate::exit_code_displayed(&document, &args.display))
 }

@@ -210,6 +210,20 @@ pub fn export(document: &Document, exports: &[(&Path, Format)]) -> Result<(), Ex
     }
 }
 
+/// Writes a document to the requested files, whether or not it could be shown. `shown` is the result
+/// of showing it.
+///
+/// # Errors
+/// Returns the error of showing the document or, otherwise, of writing it.
+pub fn export_after(
+    shown: Result<(), Exit>,
+    document: &Document,
+    exports: &[(&Path, Format)],
+) -> Result<(), Exit> {
+    let exported = export(document, exports);
+    shown.and(exported)
+}
+
 /// Returns a terminal of 80 columns with colors according to `--color`.
 pub fn terminal(color: Color) -> Terminal {
     Terminal {

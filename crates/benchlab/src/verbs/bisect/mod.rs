@@ -103,8 +103,8 @@ fn run_bisection(
     let document = lab_bisect::document(&bisection, &path);
     match outcome {
         Ok(()) => {
-            report::show(&document, &file.folder().with_extension("html"))?;
-            report::export(&document, exports)?;
+            let shown = report::show(&document, &file.folder().with_extension("html"));
+            report::export_after(shown, &document, exports)?;
             Ok(if bisection.is_inconclusive() {
                 ExitCode::from(exit::INCONCLUSIVE)
             } else {

@@ -154,8 +154,8 @@ fn report_result(
 ) -> Result<Document, Exit> {
     report::with_report(path, &[], |report| {
         let document = lab_kinds::document(report);
-        report::show_unless_quiet(&document, path, is_quiet)?;
-        report::export(&document, exports)?;
+        let shown = report::show_unless_quiet(&document, path, is_quiet);
+        report::export_after(shown, &document, exports)?;
         if document.gate_effect() == GateEffect::Fail {
             return Ok(document);
         }
