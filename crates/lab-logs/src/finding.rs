@@ -289,7 +289,7 @@ pub enum GateProblem {
     NoRequests,
     /// No status is known.
     NoStatus,
-    /// It is unknown of all statements whether they failed.
+    /// For no statement is it known whether it failed.
     NoOutcome,
     /// Statements of which it is unknown whether they failed could change the result.
     UnknownOutcome {

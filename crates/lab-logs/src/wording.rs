@@ -205,7 +205,7 @@ pub fn sentence(finding: &LogsFinding) -> String {
             "The log does not show whether statements failed, so errors are unknown.".into()
         }
         LogsFinding::WithoutOutcome { statements, of } => format!(
-            "It is unknown of {} whether {} failed, so errors may be missing.",
+            "For {}, it is unknown whether {} failed, so errors may be missing.",
             counted_part(*statements, *of, "statement"),
             if *statements == 1 { "it" } else { "they" }
         ),
@@ -966,7 +966,7 @@ pub fn gate_problem(metric: GateMetric, problem: &GateProblem) -> String {
         GateProblem::NoStatus => "the log has no status".into(),
         GateProblem::NoOutcome => "the log does not show whether statements failed".into(),
         GateProblem::UnknownOutcome { statements, of } => format!(
-            "it is unknown of {} whether {} failed, which could change the result",
+            "for {}, it is unknown whether {} failed, which could change the result",
             counted_part(*statements, *of, "statement"),
             if *statements == 1 { "it" } else { "they" }
         ),

@@ -328,6 +328,7 @@ mod tests {
             ("1500000000.0", Some(1), Some(1_500_000_000)),
             ("1777629600000", Some(1), Some(1_777_629_600_000)),
             ("1777629600000", None, None),
+            ("1777629600000", Some(1_000_000), None),
             ("0.25", Some(1_000_000_000), Some(250_000_000)),
         ] {
             let found = read_with(&line(value), unit, "").expect("a request");

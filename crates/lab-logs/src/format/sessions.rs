@@ -295,9 +295,10 @@ impl Sessions {
             return self.bare_duration(message, &duration, session, sink);
         };
         let is_execution = duration.phase.is_empty();
-        if is_execution {
-            session.drop_explained(&duration, message.time_s, previous_file_s, text);
-        }
+        let has_plan = is_execution
+            && session
+                .drop_explained(&duration, message.time_s, previous_file_s, text)
+                .is_some();
         let is_the_same = |s: &Statement| {
             is_execution
                 && is_same(&s.text, text)
@@ -306,7 +307,8 @@ impl Sessions {
         let open = session.open.take().filter(|s| !is_the_same(s));
         self.give(open, sink);
         self.give_all(&mut session.explained, sink);
-        if duration.is_extended && message.process.is_some() {
+        // The plan of an INSERT, UPDATE or DELETE is logged before its duration.
+        if duration.is_extended && !has_plan && message.process.is_some() {
             session.add_executed(self.hash(text), duration.ns, duration.is_fetch);
         }
         let mut statement = statement_of(message, duration.phase.as_bytes());
@@ -336,11 +338,13 @@ impl Sessions {
             }
             other => (None, other),
         };
+        let mut has_plan = false;
         if named.is_none() && other.is_none() {
             let text = session.explained.last().map(|s| s.text.clone());
             named = text.and_then(|text| {
                 session.drop_explained(duration, message.time_s, previous_file_s, &text)
             });
+            has_plan = named.is_some();
         }
         self.give(other, sink);
         self.give_all(&mut session.explained, sink);
@@ -353,7 +357,7 @@ impl Sessions {
             id: id_of(message),
             ..named
         };
-        if statement.is_extended && message.process.is_some() {
+        if statement.is_extended && !has_plan && message.process.is_some() {
             session.add_executed(self.hash(&statement.text), duration.ns, statement.is_fetch);
         }
         self.give(Some(statement), sink);

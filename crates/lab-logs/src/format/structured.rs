@@ -687,9 +687,11 @@ impl Structured {
     /// Returns true if a value is a duration although it could be seconds since 1970, because its
     /// field's name is that of both, such as `request_time`.
     ///
-    /// From 10^12 on, the number is a time in ms, µs or ns since 1970.
+    /// From 10^12 on, the number is a time in ms, µs or ns since 1970, unless it is less than a day in
+    /// the unit that the user gave for durations.
     fn is_duration_rather_than_time(&self, meaning: &FieldMeaning, value: Scalar) -> bool {
         const MIN_TIME: f64 = 1e12;
+        const MAX_DURATION_NS: f64 = 86_400e9;
         // A role that the user specified has the rank 0.
         let has_both = matches!(
             meaning.roles,
@@ -700,7 +702,11 @@ impl Structured {
             Scalar::Float(f) => Some(f),
             Scalar::Text(text) => text.trim().parse().ok(),
         };
-        has_both && number().is_some_and(|number| self.unit.is_some() || number < MIN_TIME)
+        let is_short = |number: f64| {
+            let unit = self.unit.map(|ns| ns as f64);
+            number < MIN_TIME || unit.is_some_and(|unit| number * unit < MAX_DURATION_NS)
+        };
+        has_both && number().is_some_and(is_short)
     }
 
     /// Reads a field that has no value.
