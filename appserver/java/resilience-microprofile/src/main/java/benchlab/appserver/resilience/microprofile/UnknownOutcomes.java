@@ -33,8 +33,15 @@ final class UnknownOutcomes {
                     "40003", // Statement completion unknown.
                     "57P01", // Shut down by an administrator.
                     "57P02", // Another session crashed.
-                    "25S03", // MariaDB's driver failed over.
-                    "70100"); // Killed.
+                    "25S03"); // MariaDB's driver failed over.
+
+    /**
+     * MariaDB's state and code of a killed connection. With other codes, the state is that of a
+     * statement that was interrupted and undone.
+     */
+    private static final String KILLED_STATE = "70100";
+
+    private static final int KILLED_CODE = 1927;
 
     private UnknownOutcomes() {}
 
@@ -79,14 +86,22 @@ final class UnknownOutcomes {
     private static @Nullable Boolean isUnknown(SQLException error) {
         String state = error.getSQLState();
         if (state == null) {
-            boolean isLost =
-                    error instanceof SQLRecoverableException
-                            || error instanceof SQLNonTransientConnectionException
-                            || error instanceof SQLTransientConnectionException;
-            return isLost ? true : null;
+            return isOfLostConnection(error) ? true : null;
         } else if (state.startsWith(CONNECTION_CLASS)) {
             return !UNCONNECTED_STATES.contains(state);
         }
-        return UNKNOWN_STATES.contains(state) ? true : null;
+        boolean isUnknown =
+                UNKNOWN_STATES.contains(state)
+                        || state.equals(KILLED_STATE) && error.getErrorCode() == KILLED_CODE;
+        return isUnknown ? true : null;
+    }
+
+    /**
+     * Returns true if the type alone shows that a connection was lost. Pools throw {@link
+     * SQLTransientConnectionException} if no connection is free, so nothing was sent.
+     */
+    private static boolean isOfLostConnection(SQLException error) {
+        return error instanceof SQLRecoverableException
+                || error instanceof SQLNonTransientConnectionException;
     }
 }

@@ -55,7 +55,9 @@ public class AttemptInterceptor {
         } catch (Exception failure) {
             if (container.isInTransaction() && Faults.of(failure) != Fault.PERMANENT) {
                 container.transaction().fail(failure);
-                RetryScope.noteUncommitted(failure);
+                if (!ContainerTransaction.mayBeOfCommit(failure)) {
+                    RetryScope.noteUncommitted(failure);
+                }
             }
             throw failure;
         }

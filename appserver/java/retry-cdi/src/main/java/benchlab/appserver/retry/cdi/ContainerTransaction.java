@@ -3,11 +3,19 @@ package benchlab.appserver.retry.cdi;
 
 import jakarta.enterprise.inject.Any;
 import jakarta.enterprise.inject.Instance;
+import jakarta.transaction.HeuristicMixedException;
+import jakarta.transaction.HeuristicRollbackException;
+import jakarta.transaction.RollbackException;
 import jakarta.transaction.Status;
+import jakarta.transaction.SystemException;
 import jakarta.transaction.TransactionSynchronizationRegistry;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.Objects;
+import java.util.Set;
 import javax.naming.InitialContext;
 import javax.naming.NamingException;
+import javax.transaction.xa.XAException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +35,30 @@ final class ContainerTransaction {
 
     ContainerTransaction(Instance<Object> beans) {
         this.beans = beans;
+    }
+
+    /**
+     * Returns true if a failure may come from the commit of another transaction, which may have taken
+     * effect.
+     */
+    static boolean mayBeOfCommit(Throwable failure) {
+        Set<Throwable> visited = Collections.newSetFromMap(new IdentityHashMap<>());
+        Throwable cause = failure;
+        while (cause != null && visited.add(cause)) {
+            if (isOfTransactionManager(cause)) {
+                return true;
+            }
+            cause = cause.getCause();
+        }
+        return false;
+    }
+
+    private static boolean isOfTransactionManager(Throwable failure) {
+        return failure instanceof RollbackException
+                || failure instanceof HeuristicMixedException
+                || failure instanceof HeuristicRollbackException
+                || failure instanceof SystemException
+                || failure instanceof XAException;
     }
 
     boolean isOpen() {

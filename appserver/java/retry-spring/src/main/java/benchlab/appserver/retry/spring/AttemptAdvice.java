@@ -4,6 +4,10 @@ package benchlab.appserver.retry.spring;
 import benchlab.appserver.retry.Fault;
 import benchlab.appserver.retry.Faults;
 import benchlab.appserver.retry.RetryScope;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -11,6 +15,7 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.transaction.NoTransactionException;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
@@ -20,6 +25,9 @@ import org.springframework.util.ClassUtils;
  * commits after a checked exception, so retried work would take effect twice.
  */
 final class AttemptAdvice implements MethodInterceptor {
+
+    /** The class whose final method {@code commit} the transaction managers of Spring inherit. */
+    private static final String TRANSACTION_MANAGER = AbstractPlatformTransactionManager.class.getName();
 
     /** The fault of a nested call, which belongs to the transaction that is open. */
     private record FailedPart(Exception fault) implements TransactionSynchronization {
@@ -50,7 +58,9 @@ final class AttemptAdvice implements MethodInterceptor {
             if (Faults.of(failure) != Fault.PERMANENT) {
                 TransactionSynchronizationManager.registerSynchronization(new FailedPart(failure));
                 setRollbackOnly(invocation);
-                RetryScope.noteUncommitted(failure);
+                if (!mayBeOfCommit(failure)) {
+                    RetryScope.noteUncommitted(failure);
+                }
             }
             throw failure;
         }
@@ -79,6 +89,28 @@ final class AttemptAdvice implements MethodInterceptor {
         Object target = invocation.getThis();
         Class<?> type = target == null ? null : AopUtils.getTargetClass(target);
         return ClassUtils.getQualifiedMethodName(invocation.getMethod(), type);
+    }
+
+    /**
+     * Returns true if a failure may come from the commit of another transaction of the attempt, which
+     * may have taken effect. The stack traces decide, because some transaction managers translate
+     * the exception of a commit to the type that a failed statement has.
+     */
+    private static boolean mayBeOfCommit(Throwable failure) {
+        Set<Throwable> visited = Collections.newSetFromMap(new IdentityHashMap<>());
+        Throwable cause = failure;
+        while (cause != null && visited.add(cause)) {
+            StackTraceElement[] frames = cause.getStackTrace();
+            if (frames.length == 0 || Arrays.stream(frames).anyMatch(AttemptAdvice::isCommit)) {
+                return true;
+            }
+            cause = cause.getCause();
+        }
+        return false;
+    }
+
+    private static boolean isCommit(StackTraceElement frame) {
+        return frame.getMethodName().equals("commit") && frame.getClassName().equals(TRANSACTION_MANAGER);
     }
 
     private static @Nullable FailedPart failedPart() {

@@ -206,6 +206,26 @@ class InterceptorTest {
     }
 
     @Test
+    void aConnectionLostDuringTheCommitOfAPartIsNotRetried() throws Exception {
+        application.injector.afterNextCommit(
+                () -> {
+                    throw lost();
+                });
+        assertThrows(
+                OutcomeUnknownException.class,
+                () -> caller.marked(() -> ledger.addSeparately(1, () -> runs++)));
+        assertEquals(1, runs);
+        assertEquals(1, application.balance()); // It took effect.
+    }
+
+    @Test
+    void aConnectionLostBeforeTheCommitOfAPartIsRetried() throws Exception {
+        caller.marked(() -> ledger.addSeparately(1, failOnce(lost())));
+        assertEquals(2, runs);
+        assertEquals(1, application.balance());
+    }
+
+    @Test
     void aTransactionThatIsOpenAlreadyIsRefused() throws Exception {
         String expected = "in a transaction that is already open";
         refuse(expected, () -> caller.unmarked(() -> ledger.add(1, () -> runs++)));

@@ -25,6 +25,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -365,6 +366,50 @@ class SpringTest {
         assertEquals(1, balance());
     }
 
+    /** Checks that the fault of a part is certain only if it does not come from a separate commit. */
+    @Test
+    void aConnectionLostDuringTheCommitOfAPartIsNotRetried() throws Exception {
+        var source = context.getBean(DataSource.class);
+        var update = new JdbcTemplate(source);
+        long effects = 0;
+        for (PlatformTransactionManager manager :
+                List.of(new DataSourceTransactionManager(source), new JdbcTransactionManager(source))) {
+            var whole = new TransactionTemplate(manager);
+            var separately = new TransactionTemplate(manager);
+            separately.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+            Step part =
+                    () ->
+                            separately.executeWithoutResult(
+                                    status -> update.update("UPDATE account SET balance = balance + 1"));
+            injector.afterNextCommit(
+                    () -> {
+                        throw lost();
+                    });
+            assertThrows(
+                    OutcomeUnknownException.class,
+                    () ->
+                            ledger.withoutTransaction(
+                                    () ->
+                                            whole.executeWithoutResult(
+                                                    status -> runUnchecked(() -> ledger.withoutTransaction(part)))));
+            assertEquals(++effects, balance());
+        }
+    }
+
+    @Test
+    void aConnectionLostBeforeTheCommitOfAPartIsRetried() throws Exception {
+        var separately = template();
+        separately.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        Step failing = failOnce(new IllegalStateException(lost()));
+        ledger.add(
+                1,
+                () ->
+                        ledger.withoutTransaction(
+                                () -> separately.executeWithoutResult(status -> runUnchecked(failing))));
+        assertEquals(2, runs);
+        assertEquals(1, balance());
+    }
+
     private TransactionTemplate template() {
         return new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
     }
@@ -374,6 +419,16 @@ class SpringTest {
             step.run();
         } catch (Exception e) {
             // A caller that ignores failures.
+        }
+    }
+
+    private static void runUnchecked(Step step) {
+        try {
+            step.run();
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -19,7 +19,9 @@ import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientConnectionException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -217,6 +219,9 @@ class FaultToleranceTest {
                         new SQLException("lost", "08006"),
                         new SQLException("shut down", "57P01"),
                         new SQLRecoverableException("lost"),
+                        new SQLNonTransientConnectionException("lost"),
+                        new SQLTransientConnectionException("lost", (String) null, new SQLException("lost", "08006")),
+                        new SQLException("killed", "70100", 1927),
                         new TimeoutException("late"),
                         new RuntimeException(new SocketTimeoutException("the response is late")),
                         new UncheckedIOException(new IOException("the response was lost")),
@@ -228,6 +233,9 @@ class FaultToleranceTest {
         }
         assertEquals(2, shop.retried(fail(1, new ConnectException("refused"))));
         assertEquals(2, shop.retried(fail(1, new SQLException("refused", "08001"))));
+        assertEquals(2, shop.retried(fail(1, new SQLTransientConnectionException("no connection of the pool is free"))));
+        assertEquals(2, shop.retried(fail(1, new SQLException("max_statement_time exceeded", "70100", 1969))));
+        assertEquals(2, shop.retried(fail(1, new SQLException("the query was interrupted", "70100", 1317))));
         assertEquals(2, shop.retried(fail(1, new RuntimeException(new ConnectException("refused")))));
         assertEquals(2, shop.retried(fail(1, new RuntimeException(new SQLException("refused", "08001")))));
         assertEquals(2, shop.retried(fail(1, new RuntimeException(new SQLException("deadlock", "40P01")))));
