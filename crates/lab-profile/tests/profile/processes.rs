@@ -38,7 +38,7 @@ fn instructions_of_child_processes_are_counted() {
     let short = count("seq 10000 >/dev/null; exit 0");
     let long = count("seq 90000 >/dev/null; exit 0");
     assert!(long > 2 * short, "{short} {long}");
-    // Programs in a pipeline and several runs of one program are separate processes.
+    // Programs in a pipeline and repeated runs of one program are separate processes.
     let one = count("seq 30000 >/dev/null; exit 0");
     let three = count("for i in 1 2 3; do seq 30000 | cat >/dev/null; done; exit 0");
     assert!(three > 2 * one, "{one} {three}");
