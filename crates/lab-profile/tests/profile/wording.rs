@@ -366,6 +366,7 @@ fn every_sentence() {
     add("NO_INSTRUCTIONS", &[text(NO_INSTRUCTIONS)]);
     add("statuses_vary", &[statuses_vary(&zero, &three)]);
     add("statuses_differ", &[statuses_differ(&three, &zero)]);
+    add("no_ranges", &[no_ranges("head", CHILDREN_NOT_COUNTED)]);
     add(
         "counting_failed",
         &[counting_failed("head", "exit status 1")],
