@@ -191,8 +191,8 @@ pub fn render(document: &Document, format: Format, terminal: Terminal) -> Result
 ///
 /// # Errors
 /// Returns an error that names each export that could not be written. If a gate determines the exit
-/// code, the message is printed and there is no error.
-pub fn export(document: &Document, exports: &[(&Path, Format)]) -> Result<(), Exit> {
+/// code, this function prints the message instead and returns no error.
+fn export(document: &Document, exports: &[(&Path, Format)]) -> Result<(), Exit> {
     let full = Terminal {
         full: true,
         ..Terminal::default()

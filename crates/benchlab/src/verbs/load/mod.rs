@@ -213,8 +213,8 @@ fn run_load(session: &LoadSession) -> Result<Document, Exit> {
     drop(generators);
     report::with_report(&path, &[], |report| {
         let document = lab_kinds::document(report);
-        report::show_unless_quiet(&document, &path, session.is_quiet)?;
-        report::export(&document, &session.exports)?;
+        let shown = report::show_unless_quiet(&document, &path, session.is_quiet);
+        report::export_after(shown, &document, &session.exports)?;
         write_log(report, session.hlog)?;
         let resumable = plan.can_resume().then_some(path.as_path());
         match ending {
