@@ -74,8 +74,8 @@ pub fn ends_within_quotes(text: &[u8], dialect: Dialect) -> bool {
     read(text, dialect).is_open
 }
 
-/// Returns true if the last token of the text is a semicolon. A semicolon in a comment or in quotes
-/// is no token.
+/// Returns true if the last token of the text is a semicolon. Semicolons in comments and
+/// quotes do not count.
 pub fn ends_with_semicolon(text: &[u8], dialect: Dialect) -> bool {
     let lexer = read(text, dialect);
     let last = lexer.tokens.len().checked_sub(1);

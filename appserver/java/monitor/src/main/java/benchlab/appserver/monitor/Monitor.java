@@ -188,7 +188,7 @@ public final class Monitor {
         countParts(request, page);
     }
 
-    /** Returns false for responses that a server also sends if there is no page. */
+    /** Returns false for the status codes that a server also sends for paths without a page. */
     private static boolean isOfPage(int status) {
         return status < 400 || status >= 500 && status != 501 && status != 505;
     }

@@ -258,7 +258,7 @@ class GuardsTest {
             try {
                 latch.await();
             } catch (InterruptedException e) {
-                // Of a limit that has ended.
+                // The interrupt belongs to an earlier time limit.
             }
         }
     }

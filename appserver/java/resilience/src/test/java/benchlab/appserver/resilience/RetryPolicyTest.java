@@ -176,7 +176,8 @@ class RetryPolicyTest {
         for (Exception failure : List.of(interrupt, new IllegalStateException(interrupt))) {
             assertEquals(1, runsOf(always, failure));
         }
-        assertEquals(2, runsOf(always, new ExecutionException(interrupt))); // Of another thread.
+        // The interrupted thread is another one.
+        assertEquals(2, runsOf(always, new ExecutionException(interrupt)));
     }
 
     /** Returns the number of runs of a call that always fails. */
